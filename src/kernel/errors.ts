@@ -1,0 +1,62 @@
+/**
+ * The one registry of thrown errors. Outcomes of calls, steps and turns are values and are not here; an error is thrown only
+ * where the caller asked for something that cannot be done. The reference page `docs/reference/errors.md` lists the same codes.
+ */
+import type { Json } from '../util/json.ts'
+
+/** `retry`: may go well later; `terminal`: will not, change something; `bug`: ours, please report it. */
+export type ErrorClass = 'retry' | 'terminal' | 'bug'
+
+export const ERRORS = {
+  'config-invalid': 'terminal',
+  'tool-invalid': 'terminal',
+  'plugin-invalid': 'terminal',
+  'content-invalid': 'terminal',
+  'session-id-invalid': 'terminal',
+  'session-missing': 'terminal',
+  'session-busy': 'retry',
+  'session-closed': 'terminal',
+  'session-readonly': 'terminal',
+  'input-missing': 'terminal',
+  'input-settled': 'terminal',
+  'input-not-entered': 'terminal',
+  'ask-missing': 'terminal',
+  'model-unknown': 'terminal',
+  'model-key-missing': 'terminal',
+  'script-failed': 'terminal',
+  'store-driver-missing': 'terminal',
+  'store-unwritable': 'terminal',
+  'store-full': 'retry',
+  'store-locked': 'retry',
+  'store-newer': 'terminal',
+  'store-failed': 'retry',
+  'log-damaged': 'terminal',
+  'log-conflict': 'retry',
+  'lease-lost': 'retry',
+  'format-newer': 'terminal',
+  'import-invalid': 'terminal',
+  'service-missing': 'terminal',
+  'rule-broken': 'bug',
+  'loop-stalled': 'bug',
+} as const satisfies Record<string, ErrorClass>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** Thrown by Turnstep. `message` quotes the value seen and says what to do next; branch on `code`, never on the text. */
+export class TurnstepError extends Error {
+  readonly code: ErrorCode
+  readonly class: ErrorClass
+  readonly data: Json
+
+  constructor(code: ErrorCode, message: string, options: { readonly data?: Json; readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'TurnstepError'
+    this.code = code
+    this.class = ERRORS[code]
+    this.data = options.data ?? null
+  }
+}
+
+export function isTurnstepError(error: unknown, code?: ErrorCode): error is TurnstepError {
+  return error instanceof TurnstepError && (code === undefined || error.code === code)
+}

@@ -1,0 +1,123 @@
+/** The public face of a session: the verbs, and what they return. */
+import type { Event, Purpose } from '../kernel/events.ts'
+import type { Usage } from '../kernel/failure.ts'
+import type { CallId, InputId, SessionId } from '../kernel/ids.ts'
+import type { MessageLane, PendingInput, PendingPolicy, ReceiptState } from '../kernel/input.ts'
+import type { Message, Part } from '../kernel/message.ts'
+import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
+
+/** What a person may write where parts are meant. */
+export type Content = string | readonly Part[]
+
+export interface PostOptions {
+  /** Idempotency key: the same id twice is one input (I1). */
+  readonly id?: string
+  /** Who says so, for the log. */
+  readonly from?: string
+  /** Not entered after so long (I6). */
+  readonly expiresInMs?: number
+}
+
+/** The receipt of an input (I6). */
+export interface Receipt {
+  readonly id: InputId
+  /** As it is now. */
+  state(): Promise<ReceiptState>
+  /** Resolves once it is entered, rejected, withdrawn or expired. */
+  readonly settled: Promise<Exclude<ReceiptState, { kind: 'queued' }>>
+}
+
+/** The receipt of an input that opens or joins a turn, and that turn. */
+export interface Turn extends Receipt {
+  /** The text of the turn's replies as it streams. Live, lossy, ends with the turn. */
+  readonly text: AsyncIterable<string>
+  /** The turn's events as they become durable, its `turn.ended` last. */
+  readonly events: AsyncIterable<Event>
+  /** How the turn ended. Rejects with `input-not-entered` if the input was withdrawn or expired, with `session-closed` if the session was closed first. */
+  readonly outcome: Promise<TurnOutcome & { readonly goal: Goal }>
+}
+
+/** Lossy: what passes by while it happens. Gaps are refilled by the log. */
+export type Live =
+  | { readonly type: 'text'; readonly turn: number; readonly step: number; readonly attempt: number; readonly text: string }
+  | { readonly type: 'reasoning'; readonly turn: number; readonly step: number; readonly attempt: number; readonly text: string }
+  | { readonly type: 'call'; readonly turn: number; readonly step: number; readonly attempt: number; readonly index: number; readonly name?: string; readonly args?: string }
+  /** What this attempt has shown is void: another attempt follows, or none. */
+  | { readonly type: 'reset'; readonly turn: number; readonly step: number; readonly attempt: number }
+  | { readonly type: 'progress'; readonly call: CallId; readonly text: string }
+  /** The runner of this process stopped: `error` says why, if it was not told to. */
+  | { readonly type: 'stopped'; readonly error?: Error }
+
+export type Watched = { readonly kind: 'event'; readonly event: Event } | { readonly kind: 'live'; readonly live: Live }
+
+export type SessionStatus =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'held'; readonly outcome: TurnOutcome }
+  | { readonly kind: 'running'; readonly turn: number; readonly step: number }
+  /** Nothing runs until these are answered (T2). */
+  | { readonly kind: 'waiting'; readonly turn: number; readonly asks: readonly Ask[] }
+
+/** A question that waits for a person: approve, deny or answer it by `call`. */
+export interface Ask {
+  readonly call: CallId
+  readonly kind: 'approval' | 'deferred' | 'step-limit'
+  readonly tool: string
+  readonly args: unknown
+  readonly reason: string
+  readonly argsHash: string | null
+  readonly expiresAt: number | null
+}
+
+export interface Queue {
+  list(): Promise<readonly PendingInput[]>
+  edit(id: string, content: Content): Promise<void>
+  /** followup ⇄ steer ⇄ note. */
+  convert(id: string, lane: MessageLane): Promise<void>
+  withdraw(id: string): Promise<void>
+  /** Before `before`, or to the end. */
+  move(id: string, options?: { readonly before?: string }): Promise<void>
+}
+
+/** All that can be done with a session from outside, by whoever can reach its store: nothing here drives it. */
+export interface SessionHandle {
+  readonly id: SessionId
+  /** A followup: waits for the next turn. */
+  send(content: Content, options?: PostOptions): Promise<Turn>
+  /** Enters at the next gate of the running turn; starts a turn if there is none (I5). */
+  steer(content: Content, options?: PostOptions & { readonly promptness?: 'gate' | 'now' }): Promise<Turn>
+  /** Enters at the next gate, wakes nobody. */
+  note(content: Content, options?: PostOptions): Promise<Receipt>
+  /** Stops the running turn. Stale, and rejected as such, if there is none. */
+  abort(options?: PostOptions & { readonly reason?: string; readonly pending?: PendingPolicy; readonly graceMs?: number }): Promise<Receipt>
+  approve(call: string, options?: PostOptions & { readonly always?: boolean; readonly argsHash?: string }): Promise<Receipt>
+  deny(call: string, options?: PostOptions & { readonly reason?: string; readonly argsHash?: string }): Promise<Receipt>
+  /** The result of a deferred call. */
+  answer(call: string, content: Content, options?: PostOptions & { readonly error?: boolean }): Promise<Receipt>
+  /** Lets a held queue go on. */
+  resume(options?: PostOptions): Promise<Receipt>
+  readonly queue: Queue
+  status(): Promise<SessionStatus>
+  /** Events and live deltas; durable events from `after` on, without gaps. Ends when `signal` aborts or the session closes. */
+  watch(options?: { readonly after?: number; readonly signal?: AbortSignal }): AsyncIterable<Watched>
+  history(options?: { readonly after?: number; readonly limit?: number }): Promise<readonly Event[]>
+  /** What the model saw, or would see now; `step` as `{ turn, step }` names a request of the past. */
+  context(at?: { readonly turn: number; readonly step: number }): Promise<RequestContext>
+  usage(): Promise<Usage>
+  /** Stops driving and watching here; a running turn is parked where it stands and goes on at the next `open`. */
+  close(): Promise<void>
+}
+
+export interface RequestContext {
+  readonly system: string
+  readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[]
+  readonly messages: readonly Message[]
+  readonly purpose: Purpose
+  readonly toolChoice: 'auto' | 'none'
+}
+
+/** A session that this process drives. */
+export interface Session extends SessionHandle {
+  /** Resolves when nothing is left to do here: the session is idle, held or waiting. */
+  settled(): Promise<SessionStatus>
+  [Symbol.asyncDispose](): Promise<void>
+}

@@ -1,0 +1,30 @@
+/** A promise settled from outside. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>
+  readonly settled: boolean
+  resolve(value: T): void
+  reject(reason: unknown): void
+}
+
+/** Makes a promise that its holder settles; only the first `resolve` or `reject` counts. */
+export function deferred<T>(): Deferred<T> {
+  let settle!: { resolve(value: T): void; reject(reason: unknown): void }
+  let settled = false
+  const promise = new Promise<T>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
+  return {
+    promise,
+    get settled() {
+      return settled
+    },
+    resolve(value) {
+      settled = true
+      settle.resolve(value)
+    },
+    reject(reason) {
+      settled = true
+      settle.reject(reason)
+    },
+  }
+}
