@@ -2,6 +2,7 @@
  * What a loop may look at, and the closed set of things it may ask for. `next` is pure and synchronous: it owns choice;
  * legality is the fold's, and doing is the runner's.
  */
+import type { ResourceUse } from './events.ts'
 import type { CallId } from './ids.ts'
 import type { Lane } from './input.ts'
 import type { TurnOutcome } from './outcome.ts'
@@ -11,11 +12,17 @@ export interface View {
   readonly state: Readonly<State>
   readonly inbox: InboxView
   /** What this runner has in flight: the model call (`infer`), a compaction, or calls by id. */
-  readonly live: ReadonlySet<'infer' | 'compact' | CallId>
+  readonly live: { has(what: 'infer' | 'compact' | CallId): boolean }
   /** Calls that were validated and let through by policy here; asked again after a crash. */
-  readonly judged: ReadonlySet<CallId>
+  readonly judged: { has(call: CallId): boolean }
+  /** The gate was passed here for the coming model call; asked again after a crash and before every attempt (T10). */
+  readonly gated: boolean
   /** The model call in flight has shown output. */
   readonly shown: boolean
+  /** The fence of this runner's lease. */
+  readonly fence: number
+  /** Resources that stragglers of this runner hold while they live (C6). */
+  readonly held: readonly (readonly ResourceUse[])[]
   /** Milliseconds since the epoch. Time enters here and by `until`, nowhere else. */
   readonly now: number
   /** What the log already owed when this runner took over: its tail then, and for how long nobody had written. */
@@ -54,8 +61,11 @@ export type Effect =
   /** Take the control inputs, at any point (I13). */
   | { readonly kind: 'absorb' }
   | { readonly kind: 'begin'; readonly trigger: 'input' | 'go-on' }
-  /** The gate: take what is pending, ask the hooks, open the step unless it is open (I3, T11). */
-  | { readonly kind: 'claim'; readonly first: boolean; readonly purpose: 'step' | 'limit' }
+  /**
+   * The gate: take what is pending, ask the hooks, open the step unless it is open (I3, T11). `first` also takes a followup;
+   * `needsInput`: no step is opened unless something entered.
+   */
+  | { readonly kind: 'claim'; readonly first: boolean; readonly purpose: 'step' | 'limit'; readonly needsInput: boolean }
   | { readonly kind: 'infer' }
   /** Close a model call: it is orphaned, aborted, or gives way to a steer. */
   | { readonly kind: 'settle-request'; readonly reason: 'crashed' | 'aborted' | 'superseded' }
@@ -80,7 +90,7 @@ export type Effect =
   /** Something is live here: keep the lease. */
   | { readonly kind: 'wait'; readonly until?: number }
   /** Release the lease; an input in one of these lanes, or the time, makes the session due. */
-  | { readonly kind: 'rest'; readonly mode: 'idle' | 'held' | 'waiting'; readonly wake: readonly Lane[]; readonly until?: number }
+  | { readonly kind: 'rest'; readonly mode: 'idle' | 'held' | 'waiting'; readonly wake: readonly Lane[]; readonly until?: number; readonly since?: number }
 
 export type SettleReason =
   | 'recover'

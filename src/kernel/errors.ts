@@ -38,6 +38,7 @@ export const ERRORS = {
   'service-missing': 'terminal',
   'rule-broken': 'bug',
   'loop-stalled': 'bug',
+  'effect-unsupported': 'bug',
 } as const satisfies Record<string, ErrorClass>
 
 export type ErrorCode = keyof typeof ERRORS

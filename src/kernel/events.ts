@@ -7,7 +7,7 @@
 import type { Json } from '../util/json.ts'
 import type { Failure, Usage } from './failure.ts'
 import type { CallId, InputId, SessionId } from './ids.ts'
-import type { MessageLane, PendingPolicy } from './input.ts'
+import type { Lane, MessageLane, PendingPolicy } from './input.ts'
 import type { Origin, Part, Replay, ReplyPart, Route } from './message.ts'
 import type { CallOutcome, Goal, TurnOutcome } from './outcome.ts'
 
@@ -104,7 +104,7 @@ export type EventBody =
 
   /** `content` is what the model sees, the visible steer prefix included (I10). */
   | { readonly type: 'input.entered'; readonly input: InputId; readonly lane: MessageLane; readonly origin: Origin; readonly content: readonly Part[] }
-  | { readonly type: 'input.rejected'; readonly input: InputId; readonly reason: string }
+  | { readonly type: 'input.rejected'; readonly input: InputId; readonly lane: Lane; readonly reason: string }
 
   | { readonly type: 'step.started'; readonly purpose: 'step' | 'limit' }
   /** The gate refused a step or an attempt (T11). */
@@ -138,7 +138,7 @@ export type EventBody =
   | { readonly type: 'context.compaction-refused'; readonly reason: string }
   /** A checkpoint of a loop whose steps are code. */
   | { readonly type: 'loop.noted'; readonly key: string; readonly value: Json; readonly input?: InputId }
-  | { readonly type: 'log.damaged'; readonly from: number; readonly reason: string; readonly quarantined: number; readonly reopened: readonly InputId[] }
+  | { readonly type: 'log.damaged'; readonly from: number; readonly reason: string; readonly quarantined: number; readonly reopened: readonly InputId[]; /** What the model is told of it. */ readonly content: readonly Part[] }
 
 export type EventType = EventBody['type']
 

@@ -61,10 +61,12 @@ export interface Turn {
   sticky: null | { kind: 'max-tokens'; limit: 'output' | 'context' }
   /** Steps in a row that were cut at the output limit with calls in them. */
   cuts: number
+  /** What the user asked of this turn: its opening request and its steers, kept verbatim through a compaction (X4). */
+  directives: UserMessage[]
   /** Decided already; the turn ends with it as soon as its step is closed. */
   ending: TurnOutcome | null
   limitAsk: null | { id: CallId; decided: boolean | null }
-  /** How the last step ended: what the loop goes on from. */
+  /** How the last step ended: what the loop goes on from. Null after a veto: the model is to be called again. */
   last: null | { purpose: 'step' | 'limit'; finish: Finish; calls: number; text: string }
   usage: Usage
   /** What the loop guard remembers (T6): per step the attempts made, newest last. Bounded. */
@@ -117,6 +119,8 @@ export interface Call {
   args: CallRecord['args'] | null
   argsHash: string | null
   expiresAt: number | null
+  /** What a person is asked, or waited for. */
+  question: string | null
   refusal: string | null
   outcome: CallOutcome | null
   content: readonly Part[]

@@ -151,7 +151,11 @@ export interface Store {
   /** Takes the lease: a fence higher than any before. Mends a damaged log first (L5). */
   acquire(session: SessionId, options: { readonly owner: string; readonly ttlMs: number }): Promise<Acquired>
   renew(session: SessionId, fence: number): Promise<{ readonly kind: 'renewed'; readonly expiresAt: number | null } | { readonly kind: 'lost' }>
-  release(session: SessionId, fence: number, options: { readonly wake: readonly Lane[]; readonly until?: number }): Promise<Released>
+  /**
+   * Gives the lease back; inputs in the `wake` lanes and the time `until` make the session due. `since`: inputs of other lanes than
+   * `control` count only if the log's tail at their arrival was at least this, so that a held queue does not wake itself (I9).
+   */
+  release(session: SessionId, fence: number, options: { readonly wake: readonly Lane[]; readonly until?: number; readonly since?: number }): Promise<Released>
   /** Of these sessions (of all, if absent), the ones that nobody drives and that are due: input in a wake lane, a time that has come, or a driver that died (W3). */
   due(sessions?: readonly SessionId[]): Promise<readonly SessionId[]>
 
@@ -166,9 +170,10 @@ export interface Store {
   remove(session: SessionId): Promise<'removed' | 'missing' | 'busy'>
   /**
    * Calls back after something changed, in this process at once, from another process within 250 ms (L4). A hint: it may come
-   * doubled or for nothing. Never keeps the process alive.
+   * doubled or for nothing. Never keeps the process alive. `log`: events were appended and nothing else; `inbox`: an input came or
+   * was changed, the lease was let go, or it cannot be told.
    */
-  watch(session: SessionId, onChange: () => void): () => void
+  watch(session: SessionId, onChange: (what: 'log' | 'inbox') => void): () => void
   close(): Promise<void>
 }
 

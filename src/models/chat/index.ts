@@ -1,0 +1,3 @@
+export { chatModel, chatRoute } from './model.ts'
+export type { ChatOptions } from './model.ts'
+export type { Dialect, DialectName } from './dialects.ts'

@@ -1,0 +1,137 @@
+/** An agent as it is written, and as the runtime holds it: defaults filled, plugins loaded, content hashed. */
+import type { LoopSettings, Loop } from '../kernel/effects.ts'
+import { TurnstepError } from '../kernel/errors.ts'
+import type { EpochContent, StepLimitPolicy, ToolSpec, TurnLimits } from '../kernel/events.ts'
+import { canonicalJson } from '../util/json.ts'
+import { PluginHost, type Emit } from './plugin-host.ts'
+import type { Plugin } from './plugin.ts'
+import type { Ids, Model } from './ports.ts'
+import type { Tool } from './tool.ts'
+
+export interface AgentSpec {
+  /** Default `agent`. Recorded in the log. */
+  readonly name?: string
+  /** `provider/model`, or a model of your own. */
+  readonly model: string | Model
+  /** The system text, before the plugins' sections. */
+  readonly instructions?: string
+  readonly tools?: readonly Tool[]
+  readonly plugins?: readonly Plugin[]
+  /** Default `react`. */
+  readonly loop?: Loop
+  readonly limits?: AgentLimits
+}
+
+/** Bounds and policies. Every one has a default; the defaults are those of CONTRACT.md. */
+export interface AgentLimits {
+  /** Steps per turn (T4). Default 15. */
+  readonly steps?: number
+  /** What happens at the step limit (T4). Default `summary`. */
+  readonly atSteps?: StepLimitPolicy
+  /** Vetoes per turn (T5). Default 3. */
+  readonly vetoes?: number
+  /** Attempts of one model call, the first included. Default 4. */
+  readonly attempts?: number
+  /** How long an aborted call may take to end (T7). Default 5,000. */
+  readonly graceMs?: number
+  /** C4. Default 600,000. */
+  readonly staleAfterMs?: number
+  /** Starts of a repeatable call across crashes, the first included. Default 3. */
+  readonly starts?: number
+  /** Steps in a row that are cut at the output limit with calls in them. Default 3. */
+  readonly cuts?: number
+  /** Calls at once (C6). Default 8. */
+  readonly pool?: number
+  /** Followups that enter at the start of a turn (I3). Default `one`. */
+  readonly followups?: 'one' | 'all'
+  /** The queue after a turn that did not complete (I11). Default `hold`. */
+  readonly afterFailure?: 'hold' | 'continue'
+}
+
+/** Declares an agent. Throws `config-invalid` on what can be seen to be wrong now. */
+export function agent(spec: AgentSpec): AgentSpec {
+  const tools = spec.tools ?? []
+  const names = new Set<string>()
+  for (const tool of tools) {
+    if (names.has(tool.name)) throw new TurnstepError('config-invalid', `two tools are named "${tool.name}"; rename one`)
+    names.add(tool.name)
+  }
+  for (const [name, value] of Object.entries(spec.limits ?? {})) {
+    if (typeof value === 'number' && !(value >= 0)) throw new TurnstepError('config-invalid', `limits.${name} is ${value}; give a number from 0 up`)
+  }
+  return spec
+}
+
+export interface AgentSettings extends LoopSettings {
+  readonly graceMs: number
+  readonly followups: 'one' | 'all'
+  readonly turn: TurnLimits
+}
+
+/** An agent with its plugins loaded: what a runner works with. */
+export class LiveAgent {
+  readonly name: string
+  readonly model: Model
+  readonly loop: Loop
+  readonly settings: AgentSettings
+  readonly plugins: PluginHost
+  readonly #instructions: string
+  readonly #own: readonly Tool[]
+  readonly #ids: Ids
+  #seen = -1
+  #tools = new Map<string, Tool>()
+  #content: EpochContent | null = null
+
+  constructor(spec: AgentSpec, options: { readonly model: Model; readonly loop: Loop; readonly parent: PluginHost; readonly emit: Emit; readonly ids: Ids }) {
+    this.name = spec.name ?? 'agent'
+    this.model = options.model
+    this.loop = options.loop
+    this.settings = settingsOf(spec.limits ?? {})
+    this.plugins = new PluginHost({ parent: options.parent, emit: options.emit })
+    this.#instructions = spec.instructions ?? ''
+    this.#own = spec.tools ?? []
+    this.#ids = options.ids
+    for (const plugin of spec.plugins ?? []) this.plugins.load(plugin)
+  }
+
+  get tools(): ReadonlyMap<string, Tool> {
+    this.#refresh()
+    return this.#tools
+  }
+
+  /** System text, tools and model, and the hash that names them (X1). Computed again only when plugins came or went. */
+  get content(): EpochContent {
+    this.#refresh()
+    return this.#content!
+  }
+
+  #refresh(): void {
+    const { version } = this.plugins
+    if (version === this.#seen) return
+    this.#seen = version
+    this.#tools = new Map([...this.#own, ...this.plugins.tools()].map((tool) => [tool.name, tool]))
+    this.#content = this.#describe()
+  }
+
+  #describe(): EpochContent {
+    const texts = [this.#instructions, ...this.plugins.sections().map((section) => section.text())]
+    const system = texts.filter((text) => text.trim() !== '').join('\n\n')
+    const tools: ToolSpec[] = [...this.#tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters }))
+    const { route } = this.model
+    return { system, tools, route, hash: this.#ids.sha256(canonicalJson({ system, tools, route })) }
+  }
+}
+
+function settingsOf(limits: AgentLimits): AgentSettings {
+  return {
+    attemptsMax: limits.attempts ?? 4,
+    staleAfterMs: limits.staleAfterMs ?? 600_000,
+    startsMax: limits.starts ?? 3,
+    cutsMax: limits.cuts ?? 3,
+    poolSize: limits.pool ?? 8,
+    afterFailure: limits.afterFailure ?? 'hold',
+    graceMs: limits.graceMs ?? 5_000,
+    followups: limits.followups ?? 'one',
+    turn: { steps: limits.steps ?? 15, stepPolicy: limits.atSteps ?? 'summary', vetoes: limits.vetoes ?? 3 },
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * Asking one hook. Its answer is raced against control and its own time: a hook that never answers cannot hold up an abort, and what
+ * it says after the race is not used (KERNEL, trap 1).
+ */
+import { linkSignal } from '../util/signal.ts'
+import type { Clock } from './ports.ts'
+
+/** Answered; or left open by a throw or a timeout, which was reported; or overtaken by control. */
+export type HookAnswer<T> = { readonly kind: 'answer'; readonly value: T | undefined } | { readonly kind: 'failed'; readonly error: Error } | { readonly kind: 'control' }
+
+export interface AskOptions {
+  readonly clock: Clock
+  readonly timeoutMs: number
+  /** Who is asked, for the report of a failure. */
+  readonly plugin: string
+  /** Calls back once when control arrives; the answer takes it back. */
+  readonly onControl: (run: () => void) => () => void
+  /** Aborts when this runner stops. */
+  readonly signal: AbortSignal
+}
+
+type Answer<T> = T | undefined | void | Promise<T | undefined | void>
+
+/** Contract: never throws, leaves no timer and no listener. A hook that answers at once is not awaited. */
+export function askHook<T>(ask: (signal: AbortSignal) => Answer<T>, options: AskOptions): HookAnswer<T> | Promise<HookAnswer<T>> {
+  const link = linkSignal(options.signal)
+  let answer: Answer<T>
+  try {
+    answer = ask(link.signal)
+  } catch (error) {
+    link.unlink()
+    return failed(options.plugin, error)
+  }
+  if (!isThenable(answer)) {
+    link.unlink()
+    return { kind: 'answer', value: answer ?? undefined }
+  }
+  return race(answer, link, options)
+}
+
+async function race<T>(answer: Promise<T | undefined | void>, link: ReturnType<typeof linkSignal>, options: AskOptions): Promise<HookAnswer<T>> {
+  const undo: (() => void)[] = [link.unlink]
+  try {
+    return await Promise.race<HookAnswer<T>>([
+      answer.then(
+        (value): HookAnswer<T> => ({ kind: 'answer', value: value ?? undefined }),
+        (error: unknown) => failed<T>(options.plugin, error),
+      ),
+      new Promise((resolve) => {
+        undo.push(options.onControl(() => resolve({ kind: 'control' })))
+        undo.push(options.clock.after(options.timeoutMs, () => resolve(failed(options.plugin, new Error(`no answer within ${options.timeoutMs} ms`)))))
+      }),
+    ])
+  } finally {
+    link.abort()
+    for (const run of undo) run()
+  }
+}
+
+function failed<T>(plugin: string, cause: unknown): HookAnswer<T> {
+  const why = cause instanceof Error ? cause.message : String(cause)
+  return { kind: 'failed', error: new Error(`a hook of plugin "${plugin}" failed: ${why}`, { cause }) }
+}
+
+function isThenable<T>(value: Answer<T>): value is Promise<T | undefined | void> {
+  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+}

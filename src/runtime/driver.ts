@@ -1,0 +1,145 @@
+/**
+ * Drives one session in this process whenever it is due (W3): takes the lease, runs a runner to its rest, looks again. Owns when;
+ * what happens in between is the runner's. May be late, doubled or wrong without harm: safety is the store's.
+ */
+import { isTurnstepError, TurnstepError } from '../kernel/errors.ts'
+import type { Draft } from '../kernel/events.ts'
+import type { SessionId } from '../kernel/ids.ts'
+import type { Acquired, Store } from './ports.ts'
+import { Runner, type RunnerOptions } from './runner.ts'
+import { Stragglers } from './stragglers.ts'
+
+export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers'> {
+  /** Who we are, for those who are told that the session is busy. */
+  readonly owner: string
+  /** Asked before a lease is taken. */
+  readonly mayWake: () => Promise<boolean>
+}
+
+/** After a fault that may pass, the session is due again so much later. */
+const RETRY_AFTER_MS = 5_000
+
+export class Driver {
+  readonly #options: DriverOptions
+  readonly #stragglers: Stragglers
+  readonly #unwatch: () => void
+  #running: Promise<void> | null = null
+  #again = false
+  #closed = false
+  #runner: Runner | null = null
+  #error: Error | null = null
+
+  constructor(options: DriverOptions) {
+    this.#options = options
+    this.#stragglers = new Stragglers(options.clock)
+    this.#unwatch = options.store.watch(options.session, (what) => {
+      if (what === 'inbox') this.hint()
+    })
+  }
+
+  get session(): SessionId {
+    return this.#options.session
+  }
+
+  get isRunning(): boolean {
+    return this.#runner !== null
+  }
+
+  /** Takes the lease and drives. Answers `busy`, and does nothing, if somebody else holds it. */
+  async open(): Promise<Exclude<Acquired, { kind: 'acquired' }> | { readonly kind: 'open' }> {
+    const acquired = await this.#acquire()
+    if (acquired.kind !== 'acquired') return acquired
+    this.#run(() => this.#drive(acquired))
+    return { kind: 'open' }
+  }
+
+  /** Something may be due: looks, and drives if it is. */
+  hint(): void {
+    if (this.#closed) return
+    this.#error = null
+    if (this.#running !== null) this.#again = true
+    else this.#run(() => this.#driveIfDue())
+  }
+
+  /** Resolves when nothing is left to do here. Rejects with what stopped the runner. */
+  async settled(): Promise<void> {
+    for (;;) {
+      while (this.#running !== null) await this.#running
+      if (this.#error !== null) throw this.#error
+      if (this.#closed || !(await this.#isDue())) return
+      if (this.#running === null) this.#run(() => this.#driveIfDue())
+    }
+  }
+
+  emit(draft: Draft): void {
+    this.#runner?.emit(draft)
+  }
+
+  /** Parks the session. Bodies and model calls that are still at work after `graceMs` are left behind. */
+  async close(graceMs: number): Promise<void> {
+    this.#closed = true
+    this.#unwatch()
+    this.#runner?.park()
+    const closed = new TurnstepError('session-closed', `session "${this.session}" was closed here while it was at work; open it again to go on`)
+    const cancel = this.#options.clock.after(graceMs, () => this.#runner?.kill(closed))
+    await this.#running
+    cancel()
+    this.#stragglers.clear()
+  }
+
+  #run(work: () => Promise<void>): void {
+    this.#running = work()
+      .catch((error: unknown) => this.#stopped(error as Error))
+      .finally(() => {
+        this.#running = null
+        if (!this.#again || this.#closed) return
+        this.#again = false
+        this.#run(() => this.#driveIfDue())
+      })
+  }
+
+  async #isDue(): Promise<boolean> {
+    return (await this.#options.store.due([this.session])).length > 0
+  }
+
+  async #driveIfDue(): Promise<void> {
+    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake())) return
+    const acquired = await this.#acquire()
+    if (acquired.kind === 'acquired') await this.#drive(acquired)
+  }
+
+  #acquire(): Promise<Acquired> {
+    const { store, session, owner, leaseTtlMs } = this.#options
+    return store.acquire(session, { owner, ttlMs: leaseTtlMs })
+  }
+
+  async #drive(lease: Extract<Acquired, { kind: 'acquired' }>): Promise<void> {
+    this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers })
+    try {
+      if (this.#closed) this.#runner.park()
+      await this.#runner.run()
+    } catch (error) {
+      await letGo(this.#options.store, this.session, lease.fence, error)
+      throw error
+    } finally {
+      this.#runner = null
+    }
+  }
+
+  #stopped(error: Error): void {
+    this.#error = error
+    this.#options.publish({ type: 'stopped', error })
+  }
+}
+
+/** A runner that stopped on a fault gives the lease back if it still can, so that the session is not locked until this process ends. */
+async function letGo(store: Store, session: SessionId, fence: number, error: unknown): Promise<void> {
+  if (isTurnstepError(error, 'lease-lost')) return
+  const passes = isTurnstepError(error) ? error.class === 'retry' || error.code === 'session-closed' : false
+  const delayMs = isTurnstepError(error, 'session-closed') ? 0 : RETRY_AFTER_MS
+  try {
+    await store.release(session, fence, { wake: [], ...(passes ? { until: store.now() + delayMs } : {}) })
+  } catch {
+    // The store is what failed: the lease ends with its time, or with this process.
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * What the runner knows of its session's queue. Owns a copy that is read again only after something arrived, so that a step without
+ * arrivals asks the store nothing. The store stays the judge: cuts and ends are conditional commits (I4, I5).
+ */
+import type { InboxView } from '../kernel/effects.ts'
+import type { SessionId } from '../kernel/ids.ts'
+import type { ControlInput, Lane, MessageInput, PendingInput } from '../kernel/input.ts'
+import type { Store } from './ports.ts'
+
+export class Inbox {
+  readonly #store: Store
+  readonly #session: SessionId
+  #pending: readonly PendingInput[] = []
+  #stale = true
+  #view: InboxView | null = null
+  #reading: Promise<void> | null = null
+
+  constructor(store: Store, session: SessionId) {
+    this.#store = store
+    this.#session = session
+  }
+
+  /** Something arrived or changed: look again before deciding anything. */
+  touch(): void {
+    this.#stale = true
+  }
+
+  get isStale(): boolean {
+    return this.#stale
+  }
+
+  /** Reads the queue if something came since the last reading began; whoever calls sees at least what was there before the call. */
+  async refresh(): Promise<void> {
+    while (this.#reading !== null || this.#stale) {
+      this.#reading ??= this.#read()
+      await this.#reading
+    }
+  }
+
+  async #read(): Promise<void> {
+    // Cleared before reading, so that what arrives meanwhile is read again.
+    this.#stale = false
+    try {
+      this.#pending = await this.#store.pending(this.#session)
+      this.#view = null
+    } finally {
+      this.#reading = null
+    }
+  }
+
+  controls(): ControlInput[] {
+    return this.#pending.filter((input): input is ControlInput => input.lane === 'control')
+  }
+
+  /** Message inputs of these lanes, in order of arrival. */
+  messages(lanes: readonly Lane[]): MessageInput[] {
+    return this.#pending.filter((input): input is MessageInput => input.lane !== 'control' && lanes.includes(input.lane))
+  }
+
+  /** Forgets inputs that were just settled. */
+  drop(settled: readonly PendingInput[]): void {
+    if (settled.length === 0) return
+    const ids = new Set(settled.map((input) => input.id))
+    this.#pending = this.#pending.filter((input) => !ids.has(input.id))
+    this.#view = null
+  }
+
+  get view(): InboxView {
+    this.#view ??= countLanes(this.#pending)
+    return this.#view
+  }
+}
+
+function countLanes(pending: readonly PendingInput[]): InboxView {
+  const view = { control: 0, steer: 0, note: 0, followup: 0, steerNow: 0, newestTail: -1 }
+  for (const input of pending) {
+    view[input.lane]++
+    if (input.lane === 'steer' && input.promptness === 'now') view.steerNow++
+    if (input.lane === 'steer' || input.lane === 'followup') view.newestTail = Math.max(view.newestTail, input.tail)
+  }
+  return view
+}

@@ -1,0 +1,142 @@
+/**
+ * From a requested call to one that may start (C8, C9, T6, A1, A2): validate, guard, ask policy, ask for approval. In model order,
+ * before any body runs, so that all questions of a batch are open at once. What was let through is remembered here only; it is
+ * judged again after a crash, and what was denied or asked is a fact.
+ */
+import type { CallOutcome } from '../kernel/outcome.ts'
+import type { CallId } from '../kernel/ids.ts'
+import { judgeRepetition } from '../kernel/guard.ts'
+import type { Call } from '../kernel/state.ts'
+import { canonicalJson } from '../util/json.ts'
+import type { CallDecision } from './plugin.ts'
+import { argsProblem } from './reply.ts'
+import type { Run } from './run.ts'
+import { askEach, hasHook } from './run-hooks.ts'
+import { outcomeContent } from './settle.ts'
+import type { Args, Tool } from './tool.ts'
+
+/** A call that may start: its tool, and the arguments that its body gets. */
+export interface Prepared {
+  readonly tool: Tool
+  readonly args: Args
+  /** Arguments that a plugin put in place of the model's. */
+  readonly rewritten: Args | null
+}
+
+export class Judge {
+  readonly #run: Run
+  readonly #prepared = new Map<CallId, Prepared>()
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  get judged(): { has(call: CallId): boolean } {
+    return this.#prepared
+  }
+
+  /** Forgets a call once it has started, or all of them when the state was loaded anew. */
+  forget(id?: CallId): void {
+    if (id === undefined) this.#prepared.clear()
+    else this.#prepared.delete(id)
+  }
+
+  /** Judges these calls, one after the other; stops early when control arrives. */
+  async judge(ids: readonly CallId[]): Promise<void> {
+    for (const id of ids) {
+      const call = this.#run.state.step!.byId.get(id)!
+      if ((await this.#one(call)) === 'control') return
+    }
+  }
+
+  /** A call that may start though it was not judged here: it was approved, or starts again after a crash. Null: it was closed. */
+  async prepare(call: Call): Promise<Prepared | null> {
+    const known = this.#prepared.get(call.record.id)
+    if (known !== undefined) return known
+    return this.#validate(call, call.args ?? null)
+  }
+
+  async #one(call: Call): Promise<'done' | 'control'> {
+    const prepared = await this.#validate(call, null)
+    if (prepared === null || this.#guarded(call)) return 'done'
+    const verdict = await this.#policy(call, prepared)
+    if (verdict === 'control') return 'control'
+    await this.#apply(call, prepared, verdict)
+    return 'done'
+  }
+
+  /** Null: answered as invalid. */
+  async #validate(call: Call, rewritten: Args | null): Promise<Prepared | null> {
+    const { agent, wording } = this.#run
+    const { record } = call
+    const tool = agent.tools.get(record.name)
+    if (tool === undefined) return this.#end(call, { kind: 'invalid', problem: 'tool', message: wording.noTool(record.name, [...agent.tools.keys()]) })
+    const args = rewritten ?? record.args
+    if (args === undefined) return this.#end(call, { kind: 'invalid', problem: 'json', message: wording.badJson(argsProblem(record.rawArgs)) })
+    const validated = await tool.validate(args)
+    if (!validated.ok) return this.#end(call, { kind: 'invalid', problem: 'schema', message: validated.message })
+    return { tool, args: validated.args, rewritten }
+  }
+
+  #guarded(call: Call): boolean {
+    const { state, wording } = this.#run
+    if (call.parent !== null) return false
+    const batch = state.step!.calls.filter((other) => other.parent === null).map((other) => other.record)
+    const verdict = judgeRepetition(state.turn!, batch, call.record)
+    if (verdict.kind === 'run') return false
+    const message = wording.repeated(call.record.name, verdict.times)
+    this.#end(call, { kind: 'intercepted', by: 'loop-guard', message, times: verdict.times, ...(verdict.kind === 'stuck' ? { stuck: true } : {}) })
+    return true
+  }
+
+  /** Deny beats ask beats allow, whatever the source (A1). A hook that fails denies: a broken policy must not open a door. */
+  async #policy(call: Call, prepared: Prepared): Promise<CallDecision | 'control'> {
+    let verdict: CallDecision = { kind: 'allow' }
+    const { record } = call
+    const reason = prepared.tool.approval(prepared.args)
+    if (reason !== null && !this.#run.state.grants.has(record.name)) verdict = { kind: 'ask', reason }
+    if (!hasHook(this.#run, 'decideCall')) return verdict
+    const asked = await askEach(
+      this.#run,
+      'decideCall',
+      (hook, context) => hook({ record, args: prepared.args, tool: prepared.tool }, context),
+      (answer) => void (verdict = stronger(verdict, answer)),
+      (error, plugin) => void (verdict = stronger(verdict, { kind: 'deny', reason: `policy of plugin "${plugin}" failed: ${error.message}` })),
+    )
+    return asked === 'control' ? 'control' : verdict
+  }
+
+  async #apply(call: Call, prepared: Prepared, verdict: CallDecision): Promise<void> {
+    const { id } = call.record
+    switch (verdict.kind) {
+      case 'deny':
+        this.#end(call, { kind: 'denied', by: 'policy', reason: verdict.reason })
+        return
+      case 'ask':
+        this.#ask(call, prepared.rewritten ?? call.record.args!, verdict)
+        return
+      case 'allow': {
+        const ready = verdict.args === undefined ? prepared : await this.#validate(call, verdict.args)
+        if (ready !== null) this.#prepared.set(id, ready)
+      }
+    }
+  }
+
+  #ask(call: Call, args: Args, { reason, expiresInMs }: Extract<CallDecision, { kind: 'ask' }>): void {
+    const { ids, journal, clock } = this.#run
+    const expiry = expiresInMs === undefined ? {} : { expiresAt: clock.now() + expiresInMs }
+    journal.record({ type: 'call.approval-asked', call: call.record.id, argsHash: ids.sha256(canonicalJson(args)), reason, ...expiry })
+  }
+
+  #end(call: Call, outcome: Exclude<CallOutcome, { kind: 'ok' }>): null {
+    const content = outcomeContent(this.#run, call, outcome)
+    this.#run.journal.record({ type: 'call.ended', call: call.record.id, outcome, content })
+    return null
+  }
+}
+
+const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
+
+function stronger(one: CallDecision, other: CallDecision): CallDecision {
+  return STRENGTH[other.kind] >= STRENGTH[one.kind] && !(other.kind === 'allow' && other.args === undefined) ? other : one
+}

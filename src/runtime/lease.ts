@@ -1,0 +1,76 @@
+/**
+ * Keeps a lease alive, or gives it up in time (W2): unconfirmed ownership is lost ownership. A runner that cannot renew stops before
+ * its lease can expire, whatever the reason.
+ */
+import type { SessionId } from '../kernel/ids.ts'
+import { TurnstepError } from '../kernel/errors.ts'
+import type { Acquired, Clock, Store } from './ports.ts'
+
+/** Of the time to live: how often it is renewed, and how long before the end it is given up. */
+const RENEW_SHARE = 1 / 3
+const MARGIN_SHARE = 1 / 5
+
+export interface LeaseOptions {
+  readonly session: SessionId
+  readonly fence: number
+  readonly store: Store
+  readonly clock: Clock
+  readonly lease: Extract<Acquired, { kind: 'acquired' }>
+  readonly leaseTtlMs: number
+  readonly onLost: (error: Error) => void
+}
+
+export class Lease {
+  readonly #options: LeaseOptions
+  #expiresAt: number | null
+  #cancel: () => void = () => {}
+  #lost = false
+  #stopped = false
+
+  constructor(options: LeaseOptions) {
+    this.#options = options
+    this.#expiresAt = options.lease.expiresAt
+  }
+
+  /** Begins to renew. A lease that never expires needs no timer. */
+  start(): void {
+    if (this.#expiresAt === null) return
+    this.#cancel = this.#options.clock.after(this.#options.leaseTtlMs * RENEW_SHARE, () => void this.#renew(), { unref: true })
+  }
+
+  stop(): void {
+    this.#stopped = true
+    this.#cancel()
+  }
+
+  /** Whether it is confirmed and has time left: looked at right before a side effect. */
+  holds(): boolean {
+    if (!this.#lost && this.#isOver()) this.#lose('it could not be renewed in time')
+    return !this.#lost
+  }
+
+  #isOver(): boolean {
+    if (this.#expiresAt === null) return false
+    return this.#options.store.now() >= this.#expiresAt - this.#options.leaseTtlMs * MARGIN_SHARE
+  }
+
+  async #renew(): Promise<void> {
+    const { store, session, fence } = this.#options
+    try {
+      const answer = await store.renew(session, fence)
+      if (answer.kind === 'lost') return this.#lose('another runner has taken it')
+      this.#expiresAt = answer.expiresAt
+    } catch {
+      // The store may be back before the time is over; if not, the lease counts as lost.
+    }
+    if (!this.#stopped && this.holds()) this.start()
+  }
+
+  #lose(why: string): void {
+    if (this.#lost || this.#stopped) return
+    this.#lost = true
+    this.#cancel()
+    const { session, onLost } = this.#options
+    onLost(new TurnstepError('lease-lost', `this runner stops working on session "${session}": its lease is gone, ${why}`))
+  }
+}

@@ -1,0 +1,27 @@
+/** What a model saw, rebuilt from the log (L2). */
+import { TurnstepError } from '../kernel/errors.ts'
+import { emptyState, fold } from '../kernel/fold.ts'
+import type { SessionId } from '../kernel/ids.ts'
+import type { State } from '../kernel/state.ts'
+import { loadState } from './load.ts'
+import type { Store } from './ports.ts'
+import type { RequestContext } from './session.ts'
+
+/** Without `at`: what it would see now. With it: what the last model call of that step saw. */
+export async function requestContext(store: Store, session: SessionId, at?: { readonly turn: number; readonly step: number }): Promise<RequestContext> {
+  if (at === undefined) return describe((await loadState(store, session)).state, 'step', 'auto')
+  const state = emptyState()
+  let found: RequestContext | null = null
+  for (const event of (await store.read(session)).events) {
+    fold(state, event)
+    if (event.turn > at.turn) break
+    if (event.type === 'model.requested' && event.turn === at.turn && event.step === at.step) found = describe(state, event.purpose, event.toolChoice)
+  }
+  if (found === null) throw new TurnstepError('ask-missing', `session "${session}" has no model call in turn ${at.turn}, step ${at.step}; \`history\` lists what there is`)
+  return found
+}
+
+function describe(state: State, purpose: RequestContext['purpose'], toolChoice: RequestContext['toolChoice']): RequestContext {
+  const content = state.epoch?.content
+  return { system: content?.system ?? '', tools: content?.tools ?? [], messages: state.context.slice(), purpose, toolChoice }
+}

@@ -1,0 +1,469 @@
+/**
+ * The runner: one lease of one session, from load to release. Asks the loop what to do, does it, writes down what happened.
+ * Owns the order of things and nothing else: what may happen is the fold's, what should is the loop's, how is its parts'.
+ * Invariants: all recording happens here, between two effects, one at a time; it sleeps only after a flush, and only if nothing
+ * arrived since it last looked; a runner that is not sure of its lease stops (W2).
+ */
+import { assertNever } from '../util/assert.ts'
+import { linkSignal, type LinkedSignal } from '../util/signal.ts'
+import type { Effect, View } from '../kernel/effects.ts'
+import { TurnstepError } from '../kernel/errors.ts'
+import type { Draft, Event } from '../kernel/events.ts'
+import { innerCallId, inputId, limitAskId, replyCallId, type SessionId } from '../kernel/ids.ts'
+import { toSnapshot } from '../kernel/snapshot.ts'
+import type { State } from '../kernel/state.ts'
+import type { Json } from '../util/json.ts'
+import { absorbControl } from './absorb.ts'
+import type { LiveAgent } from './agent.ts'
+import type { AskOptions } from './ask-hook.ts'
+import { CallPool } from './call-pool.ts'
+import { endTurn, stopTurn } from './ending.ts'
+import { passGate } from './gate.ts'
+import { Inbox } from './inbox.ts'
+import { Inference } from './inference.ts'
+import { Journal } from './journal.ts'
+import { Judge } from './judge.ts'
+import { Lease } from './lease.ts'
+import { loadState } from './load.ts'
+import type { HookContext } from './plugin.ts'
+import type { RegisteredHook } from './plugin-host.ts'
+import type { Acquired, Clock, Ids, Random, Store } from './ports.ts'
+import { makeCallRecord } from './reply.ts'
+import type { Run } from './run.ts'
+import type { Live } from './session.ts'
+import { settleCalls } from './settle.ts'
+import type { Stragglers } from './stragglers.ts'
+import type { SyncPoints } from './sync-points.ts'
+import { WORDINGS, type Wording, type Locale } from './wording.ts'
+
+export interface RunnerOptions {
+  readonly session: SessionId
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly random: Random
+  readonly sync: SyncPoints
+  readonly lease: Extract<Acquired, { kind: 'acquired' }>
+  readonly leaseTtlMs: number
+  readonly locale: Locale
+  readonly stragglers: Stragglers
+  /** The agent that a session names, or the one it was opened with. */
+  readonly agentOf: (name: string | null) => LiveAgent
+  readonly publish: (live: Live) => void
+  readonly onDurable: (events: readonly Event[]) => void
+  readonly report: (error: Error) => void
+}
+
+/** Why a runner let go: at rest; or told to stop, with its work parked. */
+export type RunEnd = 'rested' | 'parked'
+
+/** Effects in a row that change nothing: a loop that goes on asking is broken. */
+const IDLE_EFFECTS_MAX = 1_000
+/** Events between two snapshots. */
+const SNAPSHOT_EVERY = 500
+/** Keeps the process alive while a runner waits, in pieces that no timer overflows. */
+const LONGEST_SLEEP_MS = 3_600_000
+
+export class Runner implements Run {
+  readonly session: SessionId
+  readonly fence: number
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly random: Random
+  readonly sync: SyncPoints
+  readonly inbox: Inbox
+  agent: LiveAgent
+  journal!: Journal
+  wording: Wording
+
+  readonly #options: RunnerOptions
+  readonly #lease: Lease
+  readonly #stop = new AbortController()
+  readonly #inference: Inference
+  readonly #judge: Judge
+  readonly #pool: CallPool
+  readonly #controlWaiters = new Set<() => void>()
+  #turn: LinkedSignal
+  #landings: (() => void)[] = []
+  #foreign: Draft[] = []
+  #poke: (() => void) | null = null
+  #gated = false
+  #owed: View['owed'] = { seq: 0, downMs: 0 }
+  #snapshotAt = 0
+  #parking = false
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.session = options.session
+    this.fence = options.lease.fence
+    this.store = options.store
+    this.clock = options.clock
+    this.ids = options.ids
+    this.random = options.random
+    this.sync = options.sync
+    this.wording = WORDINGS[options.locale]
+    this.agent = options.agentOf(null)
+    this.inbox = new Inbox(options.store, options.session)
+    this.#turn = linkSignal(this.#stop.signal)
+    this.#inference = new Inference(this)
+    this.#judge = new Judge(this)
+    this.#pool = new CallPool(this, this.#judge, options.stragglers)
+    this.#lease = new Lease({ ...options, fence: this.fence, onLost: (error) => this.kill(error) })
+  }
+
+  get state(): State {
+    return this.journal.state
+  }
+
+  get stopSignal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  get turnSignal(): AbortSignal {
+    return this.#turn.signal
+  }
+
+  /** Drives the session until it rests. Throws if the lease is lost or the store fails: whoever comes next reads the log. */
+  async run(): Promise<RunEnd> {
+    const unwatch = this.store.watch(this.session, (what) => this.#onChange(what))
+    this.#lease.start()
+    try {
+      await this.#load()
+      await this.#open()
+      return await this.#drive()
+    } finally {
+      unwatch()
+      this.#lease.stop()
+      this.#stop.abort()
+      this.#turn.unlink()
+      this.#inference.drop()
+      this.#pool.letAllGo()
+    }
+  }
+
+  /** Parks the session where it stands: nothing new starts, what runs may end until `graceMs` are over, then the lease is let go. */
+  park(): void {
+    this.#parking = true
+    this.#wake()
+  }
+
+  /** Ends the run at once, without a release: the lease is lost, or nobody may wait any longer. */
+  kill(error: Error): void {
+    this.#stop.abort(error)
+    this.#wake()
+  }
+
+  /** Appends a plugin's fact with the next commit. */
+  emit(draft: Draft): void {
+    this.#foreign.push(draft)
+    this.#wake()
+  }
+
+  // ── Run: what the parts see ────────────────────────────────────────────────────────────────────────────────────────
+
+  land(record: () => void): void {
+    this.#landings.push(record)
+    this.#wake()
+  }
+
+  publish(live: Live): void {
+    this.#options.publish(live)
+  }
+
+  report(error: Error): void {
+    this.#options.report(error)
+  }
+
+  holdsLease(): boolean {
+    return this.#lease.holds()
+  }
+
+  hookContext(signal: AbortSignal): HookContext {
+    const { state, session } = this
+    return { session, state, turn: state.turn?.n ?? 0, step: state.step?.n ?? state.turn?.steps ?? 0, signal }
+  }
+
+  askOptions(hook: Pick<RegisteredHook, 'plugin' | 'timeoutMs'>): AskOptions {
+    return {
+      clock: this.clock,
+      timeoutMs: hook.timeoutMs,
+      plugin: hook.plugin,
+      signal: this.turnSignal,
+      onControl: (run) => {
+        this.#controlWaiters.add(run)
+        if (this.inbox.isStale) void this.#announceControl()
+        return () => this.#controlWaiters.delete(run)
+      },
+    }
+  }
+
+  // ── opening ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #load(): Promise<void> {
+    const { session, store, fence } = this
+    const { state, damage, folded } = await loadState(store, session, this.agent.plugins.folds())
+    if (damage !== null) throw new TurnstepError('log-damaged', `session "${session}" cannot be read beyond event ${state.seq}: ${damage.reason}`)
+    this.#snapshotAt = state.seq - folded
+    this.journal = new Journal({ store, session, fence, state, sync: this.sync, onDurable: (events) => this.#onDurable(events) })
+    this.#owed = { seq: state.seq, downMs: state.seq === 0 ? 0 : Math.max(0, store.now() - state.at) }
+    this.#judge.forget()
+    this.#gated = false
+    this.inbox.touch()
+  }
+
+  /** What must be in the log before anything else: that it exists, what was lost of it, and which agent goes on. */
+  async #open(): Promise<void> {
+    const { locale, lease } = this.#options
+    if (this.state.created === null) {
+      this.journal.record({ type: 'session.created', format: 1, agent: this.agent.name, locale })
+    } else {
+      this.wording = WORDINGS[this.state.created.locale === 'zh' ? 'zh' : 'en']
+      this.agent = this.#options.agentOf(this.state.agent)
+    }
+    if (lease.repaired !== null) {
+      const { from, reason, quarantined, reopened } = lease.repaired
+      const content = [{ type: 'text', text: this.wording.damaged(from) }] as const
+      this.journal.record({ type: 'log.damaged', from, reason, quarantined, reopened, content })
+    }
+    await this.journal.flush()
+    if (this.state.turn?.abort != null) this.#abortTurn()
+  }
+
+  // ── the loop ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #drive(): Promise<RunEnd> {
+    let idle = 0
+    for (;;) {
+      this.#stop.signal.throwIfAborted()
+      await this.inbox.refresh()
+      this.#recordLandings()
+      if (this.#parking && (await this.#parked())) return 'parked'
+      const seq = this.state.seq
+      const effect = this.agent.loop.next(this.#view())
+      if (effect.kind === 'rest') {
+        if (await this.#rest(effect)) return 'rested'
+      } else if (this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb') {
+        // Nothing new is begun while parking: wait for what is live, or for the grace to end.
+        await this.#sleep()
+      } else await this.#perform(effect)
+      idle = this.state.seq === seq && effect.kind !== 'wait' ? idle + 1 : 0
+      if (idle > IDLE_EFFECTS_MAX) throw new TurnstepError('loop-stalled', `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`)
+    }
+  }
+
+  #view(): View {
+    return {
+      state: this.state,
+      inbox: this.inbox.view,
+      live: { has: (what) => (what === 'infer' ? this.#inference.live : what !== 'compact' && this.#pool.live.has(what)) },
+      judged: this.#judge.judged,
+      gated: this.#gated,
+      shown: this.#inference.shown,
+      fence: this.fence,
+      held: this.#pool.held,
+      now: this.clock.now(),
+      owed: this.#owed,
+      settings: this.agent.settings,
+    }
+  }
+
+  #recordLandings(): void {
+    for (const record of this.#landings.splice(0)) record()
+    for (const draft of this.#foreign.splice(0)) this.journal.record(draft)
+  }
+
+  async #perform(effect: Exclude<Effect, { kind: 'rest' }>): Promise<void> {
+    switch (effect.kind) {
+      case 'absorb':
+        if (await absorbControl(this)) this.#abortTurn()
+        return
+      case 'begin':
+        return this.#begin(effect.trigger)
+      case 'claim':
+        return this.#claim(effect)
+      case 'infer':
+        return this.#again(await this.#inference.begin(), 'begun')
+      case 'settle-request':
+        return this.#settleRequest(effect.reason)
+      case 'judge':
+        return this.#judge.judge(effect.calls)
+      case 'execute':
+        return this.#pool.start(effect.calls)
+      case 'settle':
+        return settleCalls(this, this.#pool, effect.calls, effect.as)
+      case 'end-step':
+        return void this.journal.record({ type: 'step.ended' })
+      case 'stopping':
+        return this.#again(await stopTurn(this, effect.outcome), 'ended')
+      case 'end-turn':
+        return this.#again(await endTurn(this, effect.outcome), 'ended')
+      case 'ask-limit':
+        return void this.journal.record({ type: 'turn.limit-asked', ask: limitAskId(this.state.turn!.n) })
+      case 'switch':
+        return this.#switch(effect)
+      case 'call':
+        return this.#requestCall(effect)
+      case 'sleep':
+        return this.#sleepUntil(effect)
+      case 'note':
+        return void this.journal.record({ type: 'loop.noted', key: effect.key, value: effect.value as Json })
+      case 'wait':
+        return this.#sleep(effect.until)
+      case 'compact':
+      case 'spawn':
+        throw new TurnstepError('effect-unsupported', `loop "${this.agent.loop.name}" asked for "${effect.kind}", which this version cannot do`)
+      default:
+        assertNever(effect, 'effect')
+    }
+  }
+
+  // ── effects that are the runner's own ──────────────────────────────────────────────────────────────────────────────
+
+  #begin(trigger: 'input' | 'go-on'): void {
+    this.#turn.unlink()
+    this.#turn = linkSignal(this.#stop.signal)
+    this.#ensureEpoch()
+    this.journal.record({ type: 'turn.started', trigger, limits: this.agent.settings.turn })
+    if (trigger === 'input') return
+    const content = [{ type: 'text', text: this.wording.goOn }] as const
+    const input = inputId(`${this.session}:go-on:${this.state.turn!.n}`)
+    this.journal.record({ type: 'input.entered', input, lane: 'note', origin: { kind: 'system', name: 'go-on' }, content })
+  }
+
+  /** A new epoch wherever system text, tools or model are not those of the last one (X1). */
+  #ensureEpoch(): void {
+    const { content } = this.agent
+    const { epoch } = this.state
+    if (epoch?.content.hash === content.hash) return
+    const reason = epoch === null ? 'created' : 'changed'
+    this.journal.record({ type: 'epoch.started', n: (epoch?.n ?? 0) + 1, reason, content })
+  }
+
+  async #claim(effect: Extract<Effect, { kind: 'claim' }>): Promise<void> {
+    if (this.state.step === null) this.#ensureEpoch()
+    this.#gated = await passGate(this, effect)
+  }
+
+  /** A conditional effect that did not come true: the inbox is looked at again, or the state is loaded anew. */
+  async #again<Answer extends string>(answer: Answer | 'again' | 'gone', done: Answer): Promise<void> {
+    if (answer === done) {
+      this.#gated = false
+      return
+    }
+    if (answer === 'gone') await this.#load()
+    else this.inbox.touch()
+  }
+
+  async #settleRequest(reason: 'crashed' | 'aborted' | 'superseded'): Promise<void> {
+    if (reason === 'crashed' || !this.#inference.live) await this.#inference.recover(reason === 'aborted' ? 'aborted' : 'crashed')
+    else this.#inference.abandon(reason)
+  }
+
+  #switch(effect: Extract<Effect, { kind: 'switch' }>): void {
+    this.journal.record({ type: 'agent.switched', to: effect.to, by: effect.by })
+    this.agent = this.#options.agentOf(effect.to)
+    this.#ensureEpoch()
+  }
+
+  #requestCall(effect: Extract<Effect, { kind: 'call' }>): void {
+    const { turn, step } = this.state
+    const index = step!.calls.filter((call) => call.parent === (effect.parent ?? null)).length
+    const id = effect.parent === undefined ? replyCallId(turn!.n, step!.n, index) : innerCallId(effect.parent, index)
+    const call = makeCallRecord(this, id, { name: effect.name, rawArgs: JSON.stringify(effect.args) ?? '', providerId: '' })
+    this.journal.record({ type: 'call.requested', call, ...(effect.parent === undefined ? {} : { parent: effect.parent }) })
+  }
+
+  async #sleepUntil(effect: Extract<Effect, { kind: 'sleep' }>): Promise<void> {
+    const id = inputId(`${this.session}:timer:${effect.name}`)
+    const control = { kind: 'timer', name: effect.name } as const
+    await this.store.put(this.session, { id, lane: 'control', origin: { kind: 'timer', name: effect.name }, control }, { notBefore: effect.until })
+    this.journal.record({ type: 'loop.noted', key: `sleep:${effect.name}`, value: effect.until })
+  }
+
+  #abortTurn(): void {
+    this.#turn.abort(new Error(this.state.turn?.abort?.reason ?? 'aborted'))
+  }
+
+  // ── sleeping and letting go ────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Flushes, then sleeps until something lands or arrives, or until `until`. */
+  async #sleep(until?: number): Promise<void> {
+    await this.journal.flush()
+    if (this.#landings.length + this.#foreign.length > 0 || this.inbox.isStale) return
+    const ms = until === undefined ? LONGEST_SLEEP_MS : Math.min(until - this.clock.now(), LONGEST_SLEEP_MS)
+    await new Promise<void>((resolve) => {
+      const cancel = this.clock.after(ms, resolve)
+      this.#poke = () => {
+        cancel()
+        resolve()
+      }
+    })
+    this.#poke = null
+  }
+
+  #wake(): void {
+    this.#poke?.()
+  }
+
+  /** True: the lease is released. False: something is due already (W3). */
+  async #rest(rest: Extract<Effect, { kind: 'rest' }>): Promise<boolean> {
+    await this.journal.flush()
+    await this.#snapshot()
+    await this.sync.reach('before-release')
+    const { wake, until, since } = rest
+    const answer = await this.store.release(this.session, this.fence, {
+      wake,
+      ...(until === undefined ? {} : { until }),
+      ...(since === undefined ? {} : { since }),
+    })
+    if (answer.kind === 'lost') throw leaseLost(this.session)
+    if (answer.kind === 'released') return true
+    this.inbox.touch()
+    return false
+  }
+
+  /** True: nothing is live any more, and the session is due for whoever opens it next. */
+  async #parked(): Promise<boolean> {
+    await this.journal.flush()
+    if (this.#inference.live || this.#pool.live.size > 0) return false
+    await this.store.release(this.session, this.fence, { wake: [], until: this.store.now() })
+    return true
+  }
+
+  async #snapshot(): Promise<void> {
+    const { seq } = this.state
+    if (seq - this.#snapshotAt < SNAPSHOT_EVERY) return
+    this.#snapshotAt = seq
+    await this.store.writeSnapshot(this.session, this.fence, seq, toSnapshot(this.state))
+  }
+
+  // ── what comes from outside ────────────────────────────────────────────────────────────────────────────────────────
+
+  #onChange(what: 'log' | 'inbox'): void {
+    if (what === 'log') return
+    this.inbox.touch()
+    this.#wake()
+    if (this.#controlWaiters.size > 0) void this.#announceControl()
+  }
+
+  /** Ends the waiting for hooks as soon as control is pending (KERNEL, trap 1). */
+  async #announceControl(): Promise<void> {
+    try {
+      await this.inbox.refresh()
+      if (this.inbox.view.control === 0) return
+      for (const run of [...this.#controlWaiters]) run()
+    } catch (error) {
+      this.report(error as Error)
+    }
+  }
+
+  #onDurable(events: readonly Event[]): void {
+    for (const fold of this.agent.plugins.folds()) for (const event of events) fold.apply(this.session, event)
+    this.#options.onDurable(events)
+  }
+}
+
+export function leaseLost(session: SessionId): TurnstepError {
+  return new TurnstepError('lease-lost', `the lease on session "${session}" was lost; whoever holds it now goes on`)
+}

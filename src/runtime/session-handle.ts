@@ -1,0 +1,188 @@
+/** The verbs of a session (DESIGN, public face). Each posts, reads or waits; driving is the driver's, of this process or another. */
+import { TurnstepError } from '../kernel/errors.ts'
+import type { Event } from '../kernel/events.ts'
+import type { Usage } from '../kernel/failure.ts'
+import { callId, inputId, type InputId, type SessionId } from '../kernel/ids.ts'
+import type { Control, MessageLane, NewInput, PendingInput, ReceiptState } from '../kernel/input.ts'
+import type { Part } from '../kernel/message.ts'
+import { follow } from './follow.ts'
+import type { LiveBus } from './live.ts'
+import { loadState } from './load.ts'
+import type { Changed, Clock, Ids, Store } from './ports.ts'
+import { requestContext } from './request-context.ts'
+import type { Content, PostOptions, Queue, Receipt, RequestContext, SessionHandle, SessionStatus, Turn, Watched } from './session.ts'
+import { statusOf } from './status.ts'
+import { ReceiptHandle, TurnHandle, type TurnOptions } from './turn-handle.ts'
+
+export interface HandleOptions {
+  readonly session: SessionId
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly bus: LiveBus
+  /** Nothing may be posted or changed. */
+  readonly readonly?: boolean
+}
+
+export class StoredSession implements SessionHandle {
+  readonly id: SessionId
+  readonly queue: Queue
+  protected readonly options: HandleOptions
+  readonly #closing = new AbortController()
+
+  constructor(options: HandleOptions) {
+    this.id = options.session
+    this.options = options
+    this.queue = queueOf(options)
+  }
+
+  send(content: Content, options: PostOptions = {}): Promise<Turn> {
+    return this.#postMessage('followup', content, options)
+  }
+
+  steer(content: Content, options: PostOptions & { readonly promptness?: 'gate' | 'now' } = {}): Promise<Turn> {
+    return this.#postMessage('steer', content, options, options.promptness)
+  }
+
+  note(content: Content, options: PostOptions = {}): Promise<Receipt> {
+    return this.#postMessage('note', content, options)
+  }
+
+  abort(options: Parameters<SessionHandle['abort']>[0] = {}): Promise<Receipt> {
+    const { reason = 'the user asked for it', pending = 'keep', graceMs } = options
+    return this.#postControl({ kind: 'abort', reason, pending, ...(graceMs === undefined ? {} : { graceMs }) }, options)
+  }
+
+  approve(call: string, options: Parameters<SessionHandle['approve']>[1] = {}): Promise<Receipt> {
+    const { always = false, argsHash } = options
+    const bound = argsHash === undefined ? {} : { argsHash }
+    return this.#postControl({ kind: 'decide', call: callId(call), decision: 'allow', grant: always ? 'session' : 'once', ...bound }, options)
+  }
+
+  deny(call: string, options: Parameters<SessionHandle['deny']>[1] = {}): Promise<Receipt> {
+    const { reason, argsHash } = options
+    const more = { ...(argsHash === undefined ? {} : { argsHash }), ...(reason === undefined ? {} : { reason }) }
+    return this.#postControl({ kind: 'decide', call: callId(call), decision: 'deny', grant: 'once', ...more }, options)
+  }
+
+  answer(call: string, content: Content, options: Parameters<SessionHandle['answer']>[2] = {}): Promise<Receipt> {
+    const parts = partsOf(content)
+    const message = typeof content === 'string' ? content : 'failed'
+    const outcome = options.error === true ? ({ kind: 'error', code: 'answered', message } as const) : ({ kind: 'ok' } as const)
+    return this.#postControl({ kind: 'answer', call: callId(call), outcome, content: parts }, options)
+  }
+
+  resume(options: PostOptions = {}): Promise<Receipt> {
+    return this.#postControl({ kind: 'resume' }, options)
+  }
+
+  async status(): Promise<SessionStatus> {
+    return statusOf((await loadState(this.options.store, this.id)).state)
+  }
+
+  async *watch(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Watched> {
+    const { store, bus, session } = this.options
+    const after = options.after ?? (await store.read(session, { limit: 0 })).tail
+    const stop = new AbortController()
+    const end = (): void => stop.abort()
+    const parents = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])]
+    for (const parent of parents) {
+      if (parent.aborted) end()
+      parent.addEventListener('abort', end, { once: true })
+    }
+    try {
+      yield* follow({ store, bus, session, after, signal: stop.signal })
+    } finally {
+      for (const parent of parents) parent.removeEventListener('abort', end)
+    }
+  }
+
+  async history(options: { readonly after?: number; readonly limit?: number } = {}): Promise<readonly Event[]> {
+    return (await this.options.store.read(this.id, options)).events
+  }
+
+  context(at?: { readonly turn: number; readonly step: number }): Promise<RequestContext> {
+    return requestContext(this.options.store, this.id, at)
+  }
+
+  async usage(): Promise<Usage> {
+    return (await loadState(this.options.store, this.id)).state.usage
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+  }
+
+  async #postMessage(lane: MessageLane, content: Content, options: PostOptions, promptness?: 'gate' | 'now'): Promise<Turn> {
+    const parts = partsOf(content)
+    const { expiresInMs, from } = options
+    const origin = { kind: lane === 'steer' ? ('steer' as const) : ('user' as const), ...(from === undefined ? {} : { name: from }) }
+    const input: NewInput = {
+      id: this.#inputId(options),
+      lane,
+      origin,
+      content: parts,
+      ...(promptness === undefined ? {} : { promptness }),
+      ...(expiresInMs === undefined ? {} : { expiresAt: this.options.store.now() + expiresInMs }),
+    }
+    return new TurnHandle(await this.#post(input))
+  }
+
+  async #postControl(control: Control, options: PostOptions): Promise<Receipt> {
+    const origin = { kind: 'user' as const, ...(options.from === undefined ? {} : { name: options.from }) }
+    return new ReceiptHandle(await this.#post({ id: this.#inputId(options), lane: 'control', origin, control }))
+  }
+
+  #inputId(options: PostOptions): InputId {
+    return inputId(options.id ?? this.options.ids.next())
+  }
+
+  /** Durable when it resolves (I1). What is given back follows the log from before the input was posted. */
+  async #post(input: NewInput): Promise<TurnOptions> {
+    if (this.#closing.signal.aborted) throw new TurnstepError('session-closed', `session "${this.id}" is closed here; open it again`)
+    throwIfReadonly(this.options)
+    const { store, bus, session } = this.options
+    const { tail } = await store.read(session, { limit: 0 })
+    const posted = await store.put(session, input)
+    if (posted.kind === 'missing') throw missingSession(session)
+    const after = posted.kind === 'duplicate' && posted.state.kind !== 'queued' ? 0 : tail
+    return { store, bus, session, after, input: input.id, signal: this.#closing.signal }
+  }
+}
+
+export function missingSession(session: string): TurnstepError {
+  return new TurnstepError('session-missing', `there is no session "${session}"; \`turnstep session ls\` lists those there are`, { data: { session } })
+}
+
+/** Text or parts as parts. Throws `content-invalid` for what no model could be sent. */
+export function partsOf(content: Content): readonly Part[] {
+  const parts: readonly Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  const hasSomething = parts.some((part) => part.type !== 'text' || part.text.trim() !== '')
+  if (!hasSomething) throw new TurnstepError('content-invalid', 'the message is empty; say something, or use `resume` to let a held queue go on')
+  return parts
+}
+
+function throwIfReadonly({ session, readonly }: HandleOptions): void {
+  if (readonly === true) throw new TurnstepError('session-readonly', `session "${session}" is open for reading only; open it without \`readonly\` to work with it`)
+}
+
+function queueOf(options: HandleOptions): Queue {
+  const { store, session } = options
+  const change = async (id: string, run: () => Promise<Changed>): Promise<void> => {
+    throwIfReadonly(options)
+    const changed = await run()
+    if (changed.kind === 'missing') throw new TurnstepError('input-missing', `session "${session}" has no input "${id}"; \`queue\` lists what is pending`)
+    if (changed.kind === 'settled') throw settledInput(id, changed.state)
+  }
+  return {
+    list: (): Promise<readonly PendingInput[]> => store.pending(session, { all: true }),
+    edit: (id, content) => change(id, () => store.edit(session, inputId(id), { content: partsOf(content) })),
+    convert: (id, lane) => change(id, () => store.edit(session, inputId(id), { lane })),
+    withdraw: (id) => change(id, () => store.withdraw(session, inputId(id))),
+    move: (id, { before } = {}) => change(id, () => store.move(session, inputId(id), before === undefined ? null : inputId(before))),
+  }
+}
+
+function settledInput(id: string, state: ReceiptState): TurnstepError {
+  return new TurnstepError('input-settled', `input "${id}" is ${state.kind} already and cannot be changed`, { data: { input: id, state: state.kind } })
+}

@@ -1,0 +1,35 @@
+/** What a state means to people (T2). */
+import type { State } from '../kernel/state.ts'
+import type { Ask, SessionStatus } from './session.ts'
+
+export function statusOf(state: State): SessionStatus {
+  const { turn, step, held, lastTurn } = state
+  if (turn === null) return held !== null && lastTurn !== null ? { kind: 'held', outcome: lastTurn.outcome } : { kind: 'idle' }
+  const asks = asksOf(state)
+  const busy = step !== null && (step.request !== null || step.calls.some((call) => !['asked', 'deferred', 'ended'].includes(call.status)))
+  if (asks.length > 0 && !busy && turn.abort === null) return { kind: 'waiting', turn: turn.n, asks }
+  return { kind: 'running', turn: turn.n, step: step?.n ?? turn.steps }
+}
+
+/** Everything that a person or an outside system may answer now. */
+export function asksOf(state: State): Ask[] {
+  const asks: Ask[] = []
+  for (const call of state.step?.calls ?? []) {
+    if (call.status !== 'asked' && call.status !== 'deferred') continue
+    const { id, name, args } = call.record
+    asks.push({
+      call: id,
+      kind: call.status === 'asked' ? 'approval' : 'deferred',
+      tool: name,
+      args: call.args ?? args ?? {},
+      reason: call.question ?? '',
+      argsHash: call.argsHash,
+      expiresAt: call.expiresAt,
+    })
+  }
+  const limit = state.turn?.limitAsk
+  if (limit != null && limit.decided === null) {
+    asks.push({ call: limit.id, kind: 'step-limit', tool: '', args: {}, reason: `${state.turn!.limits.steps} steps`, argsHash: null, expiresAt: null })
+  }
+  return asks
+}

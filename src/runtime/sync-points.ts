@@ -1,0 +1,19 @@
+/** Named instants of a run at which a test can stop it, or kill it. Nothing in production arms one. */
+export type SyncPoint =
+  | 'before-append'
+  | 'after-append'
+  | 'before-model'
+  | 'model-output'
+  | 'before-body'
+  | 'after-body'
+  | 'before-hook'
+  | 'after-claim'
+  | 'before-release'
+  | 'after-release'
+
+export interface SyncPoints {
+  /** Contract: nothing happens unless a test armed it. */
+  reach(point: SyncPoint): void | Promise<void>
+}
+
+export const noSyncPoints: SyncPoints = { reach() {} }

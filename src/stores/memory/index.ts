@@ -1,0 +1,2 @@
+export { memoryStore } from './memory.ts'
+export type { MemoryStoreOptions } from './memory.ts'

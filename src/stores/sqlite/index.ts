@@ -1,0 +1,3 @@
+export { sqliteStore } from './store.ts'
+export type { SqliteStoreOptions } from './store.ts'
+export type { DriverName } from './driver.ts'

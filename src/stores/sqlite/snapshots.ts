@@ -1,0 +1,94 @@
+/** What is kept beside the log to start sooner: state snapshots, and the partial text of a running reply. Neither is needed. */
+import type { SessionId } from '../../kernel/ids.ts'
+import type { Snapshot } from '../../kernel/state.ts'
+import type { Ids, Partial } from '../../runtime/ports.ts'
+import type { Database } from './database.ts'
+import type { SqlRow } from './driver.ts'
+import { findRow, isFence } from './row.ts'
+import type { Row } from './row.ts'
+import { text, toSql } from './text.ts'
+
+/** So many are kept, for the case that the newest is damaged. */
+const KEPT = 2
+
+export function writeSnapshot(
+  ...[db, ids, session, fence, seq, body]: [Database, Ids, SessionId, number, number, Snapshot]
+): void {
+  const hash = ids.sha256(body)
+  db.write(
+    () => {
+      const row = findRow(db, session)
+      if (!isFence(row, fence)) return false
+      const anchor = anchorOf(db, row.sid, seq)
+      if (anchor === null) return false
+      db.run(
+        'insert or replace into snapshots (sid, seq, body, hash, anchor) values (?, ?, ?, ?, ?)',
+        row.sid,
+        seq,
+        body,
+        hash,
+        anchor,
+      )
+      db.run(
+        'delete from snapshots where sid = ?1 and seq not in (select seq from snapshots where sid = ?1 order by seq desc limit ?2)',
+        row.sid,
+        KEPT,
+      )
+      return true
+    },
+    (written) => written,
+  )
+}
+
+export function readSnapshot(db: Database, ids: Ids, session: SessionId): { seq: number; snapshot: Snapshot } | null {
+  return db.view(() => {
+    const row = findRow(db, session)
+    return row === undefined ? null : newestSnapshot(db, ids, row)
+  })
+}
+
+/** The newest snapshot whose bytes are right and whose place in the log still stands. A damaged one is passed over. */
+export function newestSnapshot(db: Database, ids: Ids, row: Row): { seq: number; snapshot: Snapshot } | null {
+  const rows = db.all<SnapshotRow>(
+    `select seq, ${text('body', 'hash', 'anchor')} from snapshots where sid = ? and seq <= ? order by seq desc`,
+    row.sid,
+    row.tail,
+  )
+  const good = rows.find((one) => anchorOf(db, row.sid, one.seq) === one.anchor && ids.sha256(one.body) === one.hash)
+  return good === undefined ? null : { seq: good.seq, snapshot: good.body as Snapshot }
+}
+
+interface SnapshotRow extends SqlRow {
+  readonly seq: number
+  readonly body: string
+  readonly hash: string
+  readonly anchor: string
+}
+
+/** The recorded hash of the commit with this event. */
+function anchorOf(db: Database, sid: number, seq: number): string | null {
+  const commit = db.get<{ last: number; hash: string }>(
+    `select last_seq as last, ${text('hash')} from commits where sid = ? and first_seq <= ? order by first_seq desc limit 1`,
+    sid,
+    seq,
+  )
+  return commit === undefined || commit.last < seq ? null : commit.hash
+}
+
+export function writePartial(db: Database, session: SessionId, fence: number, partial: Partial): void {
+  db.run(
+    `insert or replace into partials (sid, body)
+      select sid, ? from sessions where session = ? and fence = ? and holder is not null`,
+    JSON.stringify(partial),
+    toSql(session),
+    fence,
+  )
+}
+
+export function readPartial(db: Database, session: SessionId): Partial | null {
+  const row = db.get<{ body: string }>(
+    `select ${text('body')} from partials where sid = (select sid from sessions where session = ?)`,
+    toSql(session),
+  )
+  return row === undefined ? null : (JSON.parse(row.body) as Partial)
+}

@@ -1,0 +1,22 @@
+/** How ids and values become SQL text that every driver gives back unchanged, and how lanes become bits. */
+import type { Lane } from '../../kernel/input.ts'
+
+/**
+ * Ids and names as they are stored: escaped as inside a JSON string, so that a NUL, at which libsql ends a text, and a lone
+ * surrogate, which UTF-8 cannot carry, stay what they are. An ordinary id is stored as it is (case 100).
+ */
+export const toSql = (id: string): string => JSON.stringify(id).slice(1, -1)
+
+export const fromSql = (stored: string): string => JSON.parse(`"${stored}"`) as string
+
+/** Selects text columns as bytes (see driver.ts). */
+export const text = (...columns: readonly string[]): string =>
+  columns.map((column) => `cast(${column} as blob) as ${column}`).join(', ')
+
+const LANES: readonly Lane[] = ['control', 'steer', 'note', 'followup']
+
+export const laneBit = (lane: Lane): number => 1 << LANES.indexOf(lane)
+
+export const laneBits = (lanes: readonly Lane[]): number => lanes.reduce((bits, lane) => bits | laneBit(lane), 0)
+
+export const lanesOf = (bits: number): Lane[] => LANES.filter((lane) => (bits & laneBit(lane)) !== 0)

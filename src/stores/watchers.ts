@@ -1,0 +1,42 @@
+import type { SessionId } from '../kernel/ids.ts'
+import type { Append, Store } from '../runtime/ports.ts'
+
+type OnChange = Parameters<Store['watch']>[1]
+export type Change = Parameters<OnChange>[0]
+
+/** What an append changes, for watchers. */
+export const changeOf = (append: Append): Change => (append.consume.length === 0 ? 'log' : 'inbox')
+
+/** Who wants to hear that a session changed, in this process. Shared by the stores. */
+export class Watchers {
+  readonly #bySession = new Map<SessionId, Set<OnChange>>()
+
+  /** The sessions that somebody watches. */
+  get sessions(): readonly SessionId[] {
+    return [...this.#bySession.keys()]
+  }
+
+  /** Calls `onChange` at every `notify` until the answer is called. The same function may watch twice. */
+  add(session: SessionId, onChange: OnChange): () => void {
+    const watchers = this.#bySession.get(session) ?? new Set()
+    this.#bySession.set(session, watchers)
+    const own: OnChange = (what) => onChange(what)
+    watchers.add(own)
+    return () => {
+      watchers.delete(own)
+      if (watchers.size === 0 && this.#bySession.get(session) === watchers) this.#bySession.delete(session)
+    }
+  }
+
+  /** Calls the session's watchers, synchronously. Contract of a watcher: it does not throw. */
+  notify(session: SessionId, what: Change): void {
+    const watchers = this.#bySession.get(session)
+    if (watchers === undefined) return
+    const heard = [...watchers]
+    for (const onChange of heard) onChange(what)
+  }
+
+  clear(): void {
+    this.#bySession.clear()
+  }
+}

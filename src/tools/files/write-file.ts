@@ -1,0 +1,109 @@
+/** The tool `write_file`, and how files are written: whole or not at all. */
+import { constants } from 'node:fs'
+import type { Stats } from 'node:fs'
+import { open, rename, unlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
+import { tool } from '../../runtime/define-tool.ts'
+import type { Tool, ToolResult } from '../../runtime/tool.ts'
+import { sizeOf } from '../../util/cut.ts'
+import { quickHash } from '../../util/hash.ts'
+import { wellFormed } from '../../util/wellformed.ts'
+import { refusing } from '../refusal.ts'
+import { notAFile } from '../workspace.ts'
+import type { Place, Workspace } from '../workspace.ts'
+import { approveChange } from './texts.ts'
+import type { FileOptions } from './texts.ts'
+
+interface WriteArgs {
+  readonly path: string
+  readonly content: string
+}
+
+/**
+ * Writes a file of the workspace. A `write` (C4), though writing the same text again looks harmless: between a crash and the
+ * second run somebody may have edited the file, and that edit would be lost. The file shows the model what became of it, which
+ * the key alone, all that `reconcile` gets, does not.
+ */
+export function writeFileTool(workspace: Workspace, options: FileOptions): Tool {
+  return tool<WriteArgs>({
+    name: 'write_file',
+    description:
+      'Write a text file of the workspace as UTF-8, replacing what is there; missing folders are made. ' +
+      'To change a part of a file use edit_file.',
+    effect: 'write',
+    input: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'Relative to the workspace' },
+        content: { type: 'string', description: 'The whole new text' },
+      },
+      required: ['path', 'content'],
+      additionalProperties: false,
+    },
+    resources: ({ path }) => workspace.uses(path, 'write'),
+    approval: ({ path }) => approveChange(options, 'write', path),
+    run: refusing(async ({ path, content }, { idempotencyKey, signal }) => {
+      const place = workspace.resolve(path)
+      await replaceFile(workspace, place, content, { key: idempotencyKey, signal })
+      return report(place, content)
+    }),
+  })
+}
+
+function report({ shown, stats }: Place, content: string): ToolResult {
+  const { bytes, lines } = sizeOf(content)
+  const what = stats === null ? 'a new file' : `replaced ${stats.size} bytes`
+  const damaged = wellFormed(content) === content ? '' : ' Half surrogate pairs were written as \ufffd.'
+  return {
+    content: `Wrote ${bytes} bytes, ${lines} lines to ${shown} (${what}).${damaged}`,
+    data: { path: shown, bytes, lines, created: stats === null },
+  }
+}
+
+/**
+ * Replaces the text of a file, or makes the file: readers see the old text or the new one, after a crash too. The old file's
+ * permissions are kept. Contract: after `signal` has aborted the file is not touched any more.
+ */
+export async function replaceFile(
+  workspace: Workspace,
+  place: Place,
+  content: string,
+  { key, signal }: { readonly key: string; readonly signal: AbortSignal },
+): Promise<void> {
+  if (place.stats !== null && !place.stats.isFile()) throw notAFile(place.shown, place.stats)
+  await workspace.inFolder(place, async (folder, name) => {
+    // Named by the call, so that what a crash leaves behind is overwritten, not collected.
+    const draft = `${folder}/.${name.slice(0, 100)}.${quickHash(key)}.draft`
+    await unlink(draft).catch(() => {})
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
+    const file = await open(draft, flags, 0o666)
+    try {
+      await writeDraft(file, content, place.stats)
+      signal.throwIfAborted()
+      await rename(draft, `${folder}/${name}`)
+    } catch (error) {
+      await unlink(draft).catch(() => {})
+      throw error
+    } finally {
+      await file.close()
+    }
+    await syncFolder(folder)
+  })
+}
+
+async function writeDraft(file: FileHandle, content: string, old: Stats | null): Promise<void> {
+  await file.writeFile(content, 'utf8')
+  if (old !== null) {
+    await file.chmod(old.mode & 0o7777)
+    // Only root may give a file away; anybody else owns it already, or may not.
+    await file.chown(old.uid, old.gid).catch(() => {})
+  }
+  await file.sync()
+}
+
+/** The new name is durable when its folder is. Some file systems cannot sync a folder, and need not. */
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY).catch(() => null)
+  await handle?.sync().catch(() => {})
+  await handle?.close()
+}
