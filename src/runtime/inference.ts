@@ -51,8 +51,9 @@ export class Inference {
     const run = this.#run
     const step = run.state.step!
     const attempt = step.requests + 1
-    const options = await this.#options()
-    if (options === 'control') return 'again'
+    const asked = await this.#options()
+    if (asked === 'control') return 'again'
+    const { options } = asked
     const purpose: Purpose = step.purpose === 'limit' ? 'limit' : 'step'
     const toolChoice = purpose === 'limit' ? 'none' : 'auto'
     const messages = run.state.context.length + run.state.late.length
@@ -66,12 +67,12 @@ export class Inference {
     return 'begun'
   }
 
-  async #options(): Promise<Json | 'control' | null> {
+  async #options(): Promise<{ readonly options: Json | null } | 'control'> {
     const run = this.#run
-    if (!hasHook(run, 'transformRequest')) return null
+    if (!hasHook(run, 'transformRequest')) return { options: null }
     let options: Json = {}
     const asked = await askEach(run, 'transformRequest', (hook, context) => hook(options, context), (value) => void (options = value))
-    return asked === 'control' ? 'control' : options
+    return asked === 'control' ? 'control' : { options }
   }
 
   #start(attempt: number, toolChoice: 'auto' | 'none', options: Json | null): void {

@@ -12,7 +12,7 @@ import type { CallDecision } from './plugin.ts'
 import { argsProblem } from './reply.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
-import { outcomeContent } from './settle.ts'
+import { outcomeContent } from './call-facts.ts'
 import type { Args, Tool } from './tool.ts'
 
 /** A call that may start: its tool, and the arguments that its body gets. */

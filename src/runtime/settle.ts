@@ -1,10 +1,10 @@
 /** Closing calls without running them: each gets its one outcome, in words that tell the model what it may do next (C2, C4, C12). */
 import type { SettleReason } from '../kernel/effects.ts'
 import type { CallId } from '../kernel/ids.ts'
-import type { Part } from '../kernel/message.ts'
 import type { CallOutcome } from '../kernel/outcome.ts'
 import type { Call } from '../kernel/state.ts'
 import { askHook } from './ask-hook.ts'
+import { idempotencyKey, outcomeContent } from './call-facts.ts'
 import type { CallPool } from './call-pool.ts'
 import type { Run } from './run.ts'
 import { finishResult } from './tool-result.ts'
@@ -12,11 +12,6 @@ import type { CallEnd, ToolResult } from './tool.ts'
 
 /** How long `reconcile` may take, by itself, before the call is `unknown`. */
 const RECONCILE_MS = 30_000
-
-/** What the model reads of an outcome other than `ok`. */
-export function outcomeContent(run: Run, call: Call, outcome: Exclude<CallOutcome, { kind: 'ok' }>): readonly Part[] {
-  return [{ type: 'text', text: run.wording.outcome(outcome, call.record.effect) }]
-}
 
 /** Closes these calls; stops early when control arrives while the outside world is asked. One that runs here is let go as a straggler: its real end comes by the inbox (C5). */
 export async function settleCalls(run: Run, pool: CallPool, ids: readonly CallId[], as: SettleReason): Promise<void> {
@@ -68,9 +63,4 @@ async function reconcile(run: Run, call: Call): Promise<CallEnd | 'control' | nu
   if (answer.kind === 'failed' || answer.value === undefined) return null
   const result = answer.value
   return typeof result === 'object' && 'deferred' in result ? null : finishResult(run, call, result)
-}
-
-/** The same for every start of a call, on any machine. */
-export function idempotencyKey(run: Run, call: CallId): string {
-  return `${run.session}/${call}`
 }

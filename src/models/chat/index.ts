@@ -1,3 +1,3 @@
-export { chatModel, chatRoute } from './model.ts'
+export { chatModel } from './model.ts'
 export type { ChatOptions } from './model.ts'
 export type { Dialect, DialectName } from './dialects.ts'

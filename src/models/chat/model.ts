@@ -40,12 +40,6 @@ export interface ChatOptions {
   readonly proxy?: ProxySettings
 }
 
-/** The route of a chat model, as `chatModel` gives it. */
-export function chatRoute(options: Pick<ChatOptions, 'provider' | 'model' | 'dialect' | 'scope'>): Route {
-  const { provider, model, scope = 'default' } = options
-  return { adapter: 'chat', wire: dialectOf(options.dialect).name, provider, model, scope }
-}
-
 /** Makes a model. Nothing is loaded or connected before its first call. */
 export function chatModel(options: ChatOptions): Model {
   const line = new ChatLine(options)
@@ -72,7 +66,8 @@ class ChatLine {
   constructor(options: ChatOptions) {
     const { firstChunkTimeoutMs = 240_000, idleTimeoutMs = 120_000, totalTimeoutMs = 3_600_000 } = options
     const dialect = dialectOf(options.dialect)
-    this.route = chatRoute(options)
+    const { provider, model, scope = 'default' } = options
+    this.route = { adapter: 'chat', wire: dialect.name, provider, model, scope }
     this.#options = options
     this.#url = endpoint(options.baseUrl)
     this.#limits = { firstChunkTimeoutMs, idleTimeoutMs, totalTimeoutMs }

@@ -1,10 +1,11 @@
 /** The tool `edit_file`: replaces an exact text, or says why it cannot. */
+import type { Stats } from 'node:fs'
 import { TextDecoder } from 'node:util'
 import { tool } from '../../runtime/define-tool.ts'
 import type { Tool, ToolResult } from '../../runtime/tool.ts'
 import { Refusal, refusing } from '../refusal.ts'
 import type { Place, Workspace } from '../workspace.ts'
-import { isBinary } from './kinds.ts'
+import { isBinary } from '../kinds.ts'
 import { nearest } from './nearest.ts'
 import { approveChange } from './texts.ts'
 import type { FileOptions } from './texts.ts'
@@ -42,16 +43,16 @@ export function editFileTool(workspace: Workspace, options: FileOptions): Tool {
     approval: ({ path }) => approveChange(options, 'edit', path),
     run: refusing(async (args, { idempotencyKey, signal }) => {
       const place = workspace.resolve(args.path)
-      const text = await readText(workspace, place)
+      const { text, stats } = await readText(workspace, place)
       const { edited, result } = edit(text, args, place.shown)
-      await replaceFile(workspace, place, edited, { key: idempotencyKey, signal })
+      await replaceFile(workspace, place, edited, { key: idempotencyKey, signal, since: stats })
       return result
     }),
   })
 }
 
 /** The text, exactly: what cannot be written back unchanged is refused. */
-async function readText(workspace: Workspace, place: Place): Promise<string> {
+async function readText(workspace: Workspace, place: Place): Promise<{ readonly text: string; readonly stats: Stats }> {
   const { file, stats } = await workspace.openFile(place)
   try {
     if (stats.size > FILE_BYTES_MAX)
@@ -61,7 +62,7 @@ async function readText(workspace: Workspace, place: Place): Promise<string> {
       )
     const bytes = await file.readFile()
     if (isBinary(bytes)) throw new Refusal('binary', `"${place.shown}" is a binary file.`)
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), stats }
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     const advice = 'An edit would damage it. Convert it first, for example with iconv in the shell.'

@@ -7,7 +7,7 @@ import { RESULT_LIMITS, sizeOf } from '../../util/cut.ts'
 import { borderAt, wellFormed } from '../../util/wellformed.ts'
 import { Refusal, refusing } from '../refusal.ts'
 import type { Workspace } from '../workspace.ts'
-import { imageType, isBinary } from './kinds.ts'
+import { imageType, isBinary } from '../kinds.ts'
 
 interface ReadArgs {
   readonly path: string

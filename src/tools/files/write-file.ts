@@ -1,14 +1,14 @@
 /** The tool `write_file`, and how files are written: whole or not at all. */
 import { constants } from 'node:fs'
 import type { Stats } from 'node:fs'
-import { open, rename, unlink } from 'node:fs/promises'
+import { lstat, open, rename, unlink } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { tool } from '../../runtime/define-tool.ts'
 import type { Tool, ToolResult } from '../../runtime/tool.ts'
 import { sizeOf } from '../../util/cut.ts'
 import { quickHash } from '../../util/hash.ts'
 import { wellFormed } from '../../util/wellformed.ts'
-import { refusing } from '../refusal.ts'
+import { Refusal, refusing } from '../refusal.ts'
 import { notAFile } from '../workspace.ts'
 import type { Place, Workspace } from '../workspace.ts'
 import { approveChange } from './texts.ts'
@@ -60,6 +60,14 @@ function report({ shown, stats }: Place, content: string): ToolResult {
   }
 }
 
+interface ReplaceOptions {
+  /** Names the call. */
+  readonly key: string
+  readonly signal: AbortSignal
+  /** The file as it was read: it is left alone if it was changed since then. */
+  readonly since?: Stats
+}
+
 /**
  * Replaces the text of a file, or makes the file: readers see the old text or the new one, after a crash too. The old file's
  * permissions are kept. Contract: after `signal` has aborted the file is not touched any more.
@@ -68,17 +76,18 @@ export async function replaceFile(
   workspace: Workspace,
   place: Place,
   content: string,
-  { key, signal }: { readonly key: string; readonly signal: AbortSignal },
+  { key, signal, since }: ReplaceOptions,
 ): Promise<void> {
   if (place.stats !== null && !place.stats.isFile()) throw notAFile(place.shown, place.stats)
   await workspace.inFolder(place, async (folder, name) => {
     // Named by the call, so that what a crash leaves behind is overwritten, not collected.
-    const draft = `${folder}/.${name.slice(0, 100)}.${quickHash(key)}.draft`
+    const draft = `${folder}/.${name.slice(0, 40)}.${quickHash(key)}.draft`
     await unlink(draft).catch(() => {})
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
     const file = await open(draft, flags, 0o666)
     try {
       await writeDraft(file, content, place.stats)
+      if (since !== undefined) await refuseChanged(`${folder}/${name}`, since, place.shown)
       signal.throwIfAborted()
       await rename(draft, `${folder}/${name}`)
     } catch (error) {
@@ -89,6 +98,12 @@ export async function replaceFile(
     }
     await syncFolder(folder)
   })
+}
+
+async function refuseChanged(path: string, since: Stats, shown: string): Promise<void> {
+  const now = await lstat(path).catch(() => null)
+  if (now === null || now.ino !== since.ino || now.size !== since.size || now.mtimeMs !== since.mtimeMs)
+    throw new Refusal('changed', `"${shown}" was changed by somebody else meanwhile. Read it again.`)
 }
 
 async function writeDraft(file: FileHandle, content: string, old: Stats | null): Promise<void> {

@@ -1,0 +1,205 @@
+/** Models by name, such as `deepseek/deepseek-chat`: what a provider needs is read from the environment that is passed in. */
+import { TurnstepError } from '../kernel/errors.ts'
+import type { Clock, Model, ModelChunk, ModelRequest } from '../runtime/ports.ts'
+import type { ChatOptions, DialectName } from './chat/index.ts'
+import type { ProxySettings } from './proxy.ts'
+
+export interface ResolveOptions {
+  /** Reads an environment variable. */
+  env(name: string): string | undefined
+  readonly clock: Clock
+  readonly fetch?: typeof fetch
+  /** The account, by its configured name. Default `default`. */
+  readonly scope?: string
+}
+
+interface Provider {
+  /** The first is the one in routes. */
+  readonly names: readonly string[]
+  readonly baseUrl: string
+  /** Variables that may hold the key. */
+  readonly keys: readonly string[]
+  /** Variables that may hold another base URL. */
+  readonly urls: readonly string[]
+  readonly dialect: DialectName
+  /** Runs on the user's own machine, mostly without a key. */
+  readonly local?: boolean
+}
+
+const PROVIDERS: readonly Provider[] = [
+  {
+    names: ['deepseek'],
+    baseUrl: 'https://api.deepseek.com',
+    keys: ['DEEPSEEK_API_KEY'],
+    urls: ['DEEPSEEK_BASE_URL'],
+    dialect: 'deepseek',
+  },
+  {
+    names: ['openai'],
+    baseUrl: 'https://api.openai.com/v1',
+    keys: ['OPENAI_API_KEY'],
+    urls: ['OPENAI_BASE_URL'],
+    dialect: 'openai',
+  },
+  {
+    names: ['moonshot', 'kimi'],
+    baseUrl: 'https://api.moonshot.cn/v1',
+    keys: ['MOONSHOT_API_KEY', 'KIMI_API_KEY'],
+    urls: ['MOONSHOT_BASE_URL', 'KIMI_BASE_URL'],
+    dialect: 'kimi',
+  },
+  {
+    names: ['dashscope', 'qwen'],
+    baseUrl: 'https://dashscope.aliyuncs.com/compatible-mode/v1',
+    keys: ['DASHSCOPE_API_KEY', 'QWEN_API_KEY'],
+    urls: ['DASHSCOPE_BASE_URL', 'QWEN_BASE_URL'],
+    dialect: 'qwen',
+  },
+  {
+    names: ['minimax'],
+    baseUrl: 'https://api.minimaxi.com/v1',
+    keys: ['MINIMAX_API_KEY'],
+    urls: ['MINIMAX_BASE_URL'],
+    dialect: 'minimax',
+  },
+  {
+    names: ['zai', 'glm'],
+    baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
+    keys: ['ZAI_API_KEY', 'GLM_API_KEY'],
+    urls: ['ZAI_BASE_URL', 'GLM_BASE_URL'],
+    dialect: 'glm',
+  },
+  {
+    names: ['openrouter'],
+    baseUrl: 'https://openrouter.ai/api/v1',
+    keys: ['OPENROUTER_API_KEY'],
+    urls: ['OPENROUTER_BASE_URL'],
+    dialect: 'openrouter',
+  },
+  {
+    names: ['ollama'],
+    baseUrl: 'http://127.0.0.1:11434/v1',
+    keys: ['OLLAMA_API_KEY'],
+    urls: ['OLLAMA_BASE_URL'],
+    dialect: 'ollama',
+    local: true,
+  },
+  {
+    names: ['vllm'],
+    baseUrl: 'http://127.0.0.1:8000/v1',
+    keys: ['VLLM_API_KEY'],
+    urls: ['VLLM_BASE_URL'],
+    dialect: 'vllm',
+    local: true,
+  },
+]
+
+/**
+ * Makes the model of that name. Nothing of its codec is loaded before its first call. Throws `model-unknown` or
+ * `model-key-missing`; a provider that is not known works with the generic dialect if `<NAME>_BASE_URL` is set.
+ */
+export function resolveModel(name: string, options: ResolveOptions): Model {
+  const slash = name.indexOf('/')
+  const [providerName, model] = [name.slice(0, slash), name.slice(slash + 1)]
+  if (slash < 1 || model === '') {
+    throw new TurnstepError(
+      'model-unknown',
+      `"${name}" names no model: write provider/model, such as deepseek/deepseek-chat`,
+    )
+  }
+  const provider = PROVIDERS.find(({ names }) => names.includes(providerName)) ?? customProvider(providerName, options)
+  const apiKey = firstSet(provider.keys, options)
+  if (apiKey === undefined && provider.local !== true) {
+    const [key = ''] = provider.keys
+    throw new TurnstepError('model-key-missing', `"${name}" needs a key: set ${key}`, { data: { variable: key } })
+  }
+  return lazyChat({
+    provider: provider.names[0]!,
+    model,
+    baseUrl: firstSet(provider.urls, options) ?? provider.baseUrl,
+    apiKey: apiKey ?? null,
+    dialect: provider.dialect,
+    scope: options.scope ?? 'default',
+    clock: options.clock,
+    ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
+    ...proxyOf(options),
+  })
+}
+
+/** The providers that are known by name. */
+export function knownProviders(): readonly string[] {
+  return PROVIDERS.flatMap(({ names }) => names)
+}
+
+function customProvider(name: string, options: ResolveOptions): Provider {
+  const prefix = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')
+  const variable = `${prefix}_BASE_URL`
+  const baseUrl = options.env(variable)
+  if (baseUrl === undefined) {
+    const known = knownProviders().join(', ')
+    throw new TurnstepError(
+      'model-unknown',
+      `no provider "${name}": use one of ${known}; or set ${variable} to an OpenAI-compatible endpoint`,
+      {
+        data: { known: [...knownProviders()] },
+      },
+    )
+  }
+  return { names: [name], baseUrl, keys: [`${prefix}_API_KEY`], urls: [variable], dialect: 'generic', local: true }
+}
+
+function firstSet(names: readonly string[], { env }: ResolveOptions): string | undefined {
+  for (const name of names) {
+    const value = env(name)
+    if (value !== undefined && value !== '') return value
+  }
+  return undefined
+}
+
+/** This machine is never reached through a proxy. */
+const DIRECT = ['localhost', '127.0.0.1', '::1']
+
+function proxyOf(options: ResolveOptions): { readonly proxy?: ProxySettings } {
+  const httpsProxy = firstSet(['HTTPS_PROXY', 'https_proxy'], options)
+  const httpProxy = firstSet(['HTTP_PROXY', 'http_proxy'], options)
+  if (httpsProxy === undefined && httpProxy === undefined) return {}
+  const noProxy = [firstSet(['NO_PROXY', 'no_proxy'], options), ...DIRECT]
+    .filter((part) => part !== undefined)
+    .join(',')
+  return {
+    proxy: {
+      noProxy,
+      ...(httpProxy === undefined ? {} : { httpProxy }),
+      ...(httpsProxy === undefined ? {} : { httpsProxy }),
+    },
+  }
+}
+
+/** A chat model whose codec is loaded by its first call. */
+function lazyChat(options: ChatOptions & { readonly dialect: DialectName; readonly scope: string }): Model {
+  const { provider, model, dialect, scope } = options
+  let loaded: Model | null = null
+  return {
+    route: { adapter: 'chat', wire: dialect, provider, model, scope },
+    binding: 'none',
+    contextTokens: options.contextTokens ?? null,
+    stream(request, signal) {
+      return loaded === null ? first(request, signal) : loaded.stream(request, signal)
+    },
+  }
+
+  async function* first(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void, undefined> {
+    try {
+      const { chatModel } = await import('./chat/index.ts')
+      loaded ??= chatModel(options)
+    } catch (error) {
+      const failure = {
+        kind: 'unknown',
+        message: `${provider}/${model} cannot be used: ${String(error)}`,
+        retry: false,
+      } as const
+      return yield { type: 'end', kind: 'error', failure, usage: null }
+    }
+    yield* loaded.stream(request, signal)
+  }
+}

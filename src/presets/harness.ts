@@ -1,0 +1,67 @@
+/** The harness as most programs want it: SQLite in the working folder, the default loop, model strings, the machine's own clock. */
+import type { TurnstepError } from '../kernel/errors.ts'
+import { ensureHome, ownerName, pathsOf } from '../host/paths.ts'
+import { env, nodeClock, nodeIds, nodeRandom } from '../host/node.ts'
+import { resolveModel } from '../models/resolve.ts'
+import { react } from '../plugins/react/react.ts'
+import type { AgentSpec } from '../runtime/agent.ts'
+import { Harness, type HarnessOptions, type HarnessPorts, type OpenOptions } from '../runtime/harness.ts'
+import type { Store } from '../runtime/ports.ts'
+import type { Session } from '../runtime/session.ts'
+import { memoryStore } from '../stores/memory/index.ts'
+import { sqliteStore } from '../stores/sqlite/index.ts'
+
+export interface CreateOptions extends HarnessOptions, Partial<Omit<HarnessPorts, 'store'>> {
+  /** `memory`, the path of a SQLite file, or a store of your own. Default: `.turnstep/sessions.db`, or below `TURNSTEP_HOME`. */
+  readonly store?: Store | string
+}
+
+/**
+ * Makes a harness with every port filled: give only what you want otherwise. Close it when done. Throws `store-unwritable`,
+ * `store-driver-missing` and the like, as {@link TurnstepError}s.
+ */
+export async function createHarness(options: CreateOptions = {}): Promise<Harness> {
+  const clock = options.clock ?? nodeClock
+  const ids = options.ids ?? nodeIds
+  const ports: HarnessPorts = {
+    store: await openStore(options.store, clock, ids),
+    clock,
+    ids,
+    random: options.random ?? nodeRandom,
+    loop: options.loop ?? react,
+    owner: options.owner ?? ownerName(),
+    resolveModel: options.resolveModel ?? ((name) => resolveModel(name, { env, clock })),
+    ...(options.sync === undefined ? {} : { sync: options.sync }),
+  }
+  return new Harness(ports, options)
+}
+
+async function openStore(store: Store | string | undefined, clock: HarnessPorts['clock'], ids: HarnessPorts['ids']): Promise<Store> {
+  if (typeof store === 'object') return store
+  if (store === 'memory') return memoryStore({ clock })
+  if (store !== undefined) return sqliteStore({ path: store, clock, ids })
+  const paths = pathsOf()
+  ensureHome(paths)
+  return sqliteStore({ path: paths.sessions, clock, ids })
+}
+
+/**
+ * Opens one session for work; run the program again and it continues. Closing the session closes the harness that was made for it.
+ * Throws `session-busy` if somebody else drives it now.
+ */
+export async function open(agent: AgentSpec, options: CreateOptions & OpenOptions = {}): Promise<Session> {
+  const harness = await createHarness(options)
+  try {
+    const session = await harness.open(agent, options)
+    const close = session.close.bind(session)
+    return Object.assign(session, {
+      close: async () => {
+        await close()
+        await harness.close()
+      },
+    })
+  } catch (error) {
+    await harness.close()
+    throw error
+  }
+}

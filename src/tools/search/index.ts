@@ -1,0 +1,3 @@
+export { findFilesTool } from './find-files.ts'
+export { grepTool } from './grep.ts'
+export type { GrepOptions } from './grep.ts'
