@@ -120,7 +120,7 @@ export type EventBody =
 
   /** A call made by code, not by a reply: a workflow's own, or the inner call of a script (`parent`). */
   | { readonly type: 'call.requested'; readonly call: CallRecord; readonly parent?: CallId }
-  | { readonly type: 'call.approval-asked'; readonly call: CallId; readonly argsHash: string; readonly reason: string; readonly expiresAt?: number }
+  | { readonly type: 'call.approval-asked'; readonly call: CallId; readonly argsHash: string; readonly reason: string; readonly expiresAt?: number; /** What is asked about, where a plugin rewrote it. */ readonly args?: { readonly [key: string]: Json } }
   | { readonly type: 'call.approval-decided'; readonly call: CallId; readonly decision: 'allow' | 'deny'; readonly by: Origin; readonly grant: 'once' | 'session'; readonly input: InputId; readonly reason?: string }
   | { readonly type: 'call.deferred'; readonly call: CallId; readonly what: string; readonly expiresAt?: number }
   /** Durable before the body of a non-read runs (C3). `args` only where a plugin rewrote them. */

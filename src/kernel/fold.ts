@@ -127,14 +127,14 @@ const APPLY: Appliers = {
     addCall(s.step!, e.call, e.parent ?? null, e.seq)
   },
   'call.approval-asked'(s, e) {
-    Object.assign(change(s, e), { status: 'asked', argsHash: e.argsHash, question: e.reason, expiresAt: e.expiresAt ?? null })
+    Object.assign(change(s, e), { status: 'asked', argsHash: e.argsHash, question: e.reason, expiresAt: e.expiresAt ?? null, args: e.args ?? null })
   },
   'call.approval-decided': decideApproval,
   'call.deferred'(s, e) {
     Object.assign(change(s, e), { status: 'deferred', question: e.what, expiresAt: e.expiresAt ?? null })
   },
   'call.started'(s, e) {
-    Object.assign(change(s, e), { status: 'started', attempt: e.attempt, fence: e.fence, args: e.args ?? null, expiresAt: null })
+    Object.assign(change(s, e), { status: 'started', attempt: e.attempt, fence: e.fence, args: e.args ?? change(s, e).args, expiresAt: null })
   },
   'call.ended': endCall,
   'call.ended-late'(s, e) {

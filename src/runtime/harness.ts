@@ -87,7 +87,7 @@ export class Harness {
     if (this.#drivers.has(session)) throw new TurnstepError('session-busy', `session "${session}" is open here already; use that object, or close it first`)
     const driver = this.#driverOf(session, this.#liveAgent(spec))
     this.#drivers.set(session, driver)
-    const opened = await driver.open()
+    const opened = await this.#openDriver(driver)
     if (opened.kind !== 'open') {
       await this.#forget(session)
       if (opened.kind === 'missing') throw missingSession(session)
@@ -95,6 +95,15 @@ export class Harness {
     }
     this.#poll()
     return this.#track(new DrivenSession(this.#handleOptions(session), driver, () => this.#forget(session)))
+  }
+
+  async #openDriver(driver: Driver): ReturnType<Driver['open']> {
+    try {
+      return await driver.open()
+    } catch (error) {
+      await this.#forget(driver.session)
+      throw error
+    }
   }
 
   async #openReadonly(session: SessionId): Promise<Session> {
@@ -182,7 +191,7 @@ export class Harness {
       leaseTtlMs,
       agentOf: (name) => (name === null || name === agent.name || !this.#hasAgent(name) ? agent : this.#liveAgent(this.#specOf(name))),
       publish: (live) => {
-        for (const hook of agent.plugins.hooks('onDelta')) hook.hook(live, { session })
+        for (const hook of agent.plugins.hooks('onDelta')) observe(() => hook.hook(live, { session }), (error) => onError?.(error, session))
         this.#bus.publish(session, live)
       },
       onDurable: (events) => {
@@ -190,7 +199,11 @@ export class Harness {
       },
       report: (error) => onError?.(error, session),
       mayWake: async () => {
-        for (const hook of agent.plugins.hooks('decideWake')) if ((await hook.hook({ session })) === false) return false
+        try {
+          for (const hook of agent.plugins.hooks('decideWake')) if ((await hook.hook({ session })) === false) return false
+        } catch (error) {
+          onError?.(error as Error, session)
+        }
         return true
       },
     })

@@ -107,25 +107,27 @@ export class Judge {
   }
 
   async #apply(call: Call, prepared: Prepared, verdict: CallDecision): Promise<void> {
-    const { id } = call.record
-    switch (verdict.kind) {
-      case 'deny':
-        this.#end(call, { kind: 'denied', by: 'policy', reason: verdict.reason })
-        return
-      case 'ask':
-        this.#ask(call, prepared.rewritten ?? call.record.args!, verdict)
-        return
-      case 'allow': {
-        const ready = verdict.args === undefined ? prepared : await this.#validate(call, verdict.args)
-        if (ready !== null) this.#prepared.set(id, ready)
-      }
+    if (verdict.kind === 'deny') {
+      this.#end(call, { kind: 'denied', by: 'policy', reason: verdict.reason })
+      return
     }
+    const ready = verdict.args === undefined ? prepared : await this.#validate(call, verdict.args)
+    if (ready === null) return
+    if (verdict.kind === 'ask') this.#ask(call, ready, verdict)
+    else this.#prepared.set(call.record.id, ready)
   }
 
-  #ask(call: Call, args: Args, { reason, expiresInMs }: Extract<CallDecision, { kind: 'ask' }>): void {
+  #ask(call: Call, { rewritten }: Prepared, { reason, expiresInMs }: Extract<CallDecision, { kind: 'ask' }>): void {
     const { ids, journal, clock } = this.#run
-    const expiry = expiresInMs === undefined ? {} : { expiresAt: clock.now() + expiresInMs }
-    journal.record({ type: 'call.approval-asked', call: call.record.id, argsHash: ids.sha256(canonicalJson(args)), reason, ...expiry })
+    const argsHash = ids.sha256(canonicalJson(rewritten ?? call.record.args))
+    journal.record({
+      type: 'call.approval-asked',
+      call: call.record.id,
+      argsHash,
+      reason,
+      ...(expiresInMs === undefined ? {} : { expiresAt: clock.now() + expiresInMs }),
+      ...(rewritten === null ? {} : { args: rewritten }),
+    })
   }
 
   #end(call: Call, outcome: Exclude<CallOutcome, { kind: 'ok' }>): null {
@@ -138,5 +140,11 @@ export class Judge {
 const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const
 
 function stronger(one: CallDecision, other: CallDecision): CallDecision {
-  return STRENGTH[other.kind] >= STRENGTH[one.kind] && !(other.kind === 'allow' && other.args === undefined) ? other : one
+  const winner = STRENGTH[other.kind] > STRENGTH[one.kind] ? other : one
+  const args = argsOf(other) ?? argsOf(one)
+  return winner.kind === 'deny' || args === undefined ? winner : { ...winner, args }
+}
+
+function argsOf(decision: CallDecision): Args | undefined {
+  return decision.kind === 'deny' ? undefined : decision.args
 }

@@ -53,7 +53,7 @@ export type HookName = keyof Hooks
 
 export type CallDecision =
   | { readonly kind: 'allow'; readonly args?: Args }
-  | { readonly kind: 'ask'; readonly reason: string; readonly expiresInMs?: number }
+  | { readonly kind: 'ask'; readonly reason: string; readonly expiresInMs?: number; readonly args?: Args }
   | { readonly kind: 'deny'; readonly reason: string }
 
 export interface HookOptions {

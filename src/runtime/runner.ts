@@ -59,7 +59,7 @@ export type RunEnd = 'rested' | 'parked'
 
 /** Effects in a row that change nothing: a loop that goes on asking is broken. */
 const IDLE_EFFECTS_MAX = 1_000
-/** Events between two snapshots. */
+/** Events between two snapshots, at least. */
 const SNAPSHOT_EVERY = 500
 /** Keeps the process alive while a runner waits, in pieces that no timer overflows. */
 const LONGEST_SLEEP_MS = 3_600_000
@@ -283,7 +283,7 @@ export class Runner implements Run {
       case 'claim':
         return this.#claim(effect)
       case 'infer':
-        return this.#again(await this.#inference.begin(), 'begun')
+        return this.#infer()
       case 'settle-request':
         return this.#settleRequest(effect.reason)
       case 'judge':
@@ -343,6 +343,12 @@ export class Runner implements Run {
   async #claim(effect: Extract<Effect, { kind: 'claim' }>): Promise<void> {
     if (this.state.step === null) this.#ensureEpoch()
     this.#gated = await passGate(this, effect)
+  }
+
+  async #infer(): Promise<void> {
+    await this.#again(await this.#inference.begin(), 'begun')
+    // While the model thinks there is time for it, and everything recorded is durable.
+    if (this.#inference.live && this.journal.isClean) await this.#snapshot()
   }
 
   /** A conditional effect that did not come true: the inbox is looked at again, or the state is loaded anew. */
@@ -433,7 +439,8 @@ export class Runner implements Run {
 
   async #snapshot(): Promise<void> {
     const { seq } = this.state
-    if (seq - this.#snapshotAt < SNAPSHOT_EVERY) return
+    // Not more often than the context is long, so that its cost stays O(1) per event (L3).
+    if (seq - this.#snapshotAt < Math.max(SNAPSHOT_EVERY, this.state.context.length)) return
     this.#snapshotAt = seq
     await this.store.writeSnapshot(this.session, this.fence, seq, toSnapshot(this.state))
   }

@@ -98,6 +98,8 @@ export class TurnHandle extends ReceiptHandle implements Turn {
     for await (const seen of follow(this.options, stillAwaited)) {
       throwIfStopped(seen)
       if (turn === null) {
+        // A new turn begins: what came before it belongs to others.
+        if (seen.kind === 'event' && seen.event.type === 'turn.started') early.splice(0)
         early.push(seen)
         turn = this.#turnEntered(seen)
         if (turn === null) continue

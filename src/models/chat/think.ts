@@ -40,7 +40,7 @@ export class ThinkSplitter {
     if (OPEN.startsWith(ahead.slice(0, OPEN.length)) && ahead.length < OPEN.length) return []
     if (ahead.startsWith(OPEN)) {
       this.#state = 'thinking'
-      this.#held = ahead.slice(OPEN.length).replace(/^\n/, '')
+      this.#held = ahead.slice(OPEN.length)
       return []
     }
     this.#state = 'text'

@@ -1,5 +1,5 @@
 /**
- * The seam to SQLite: six methods that three drivers can give. Chosen once per process, in this order: `node:sqlite` where Node has
+ * The seam to SQLite: six methods that three drivers can give. The first of these that loads is taken: `node:sqlite` where Node has
  * it without a flag (22.13 and newer), an installed `better-sqlite3`, an installed `libsql`.
  * Values are text, numbers and null only: libsql aborts the whole process on a bound boolean. It does so too for text that is not
  * UTF-8, as a damaged file may hold it: so every text column is selected through `text` and comes as bytes.

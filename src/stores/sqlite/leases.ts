@@ -9,27 +9,26 @@ import type { ReleaseOptions } from '../rules.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { isWoken } from './inbox.ts'
-import { mend } from './log.ts'
+import type { Log } from './log.ts'
 import type { Presence } from './presence.ts'
 import { findRow, isFence } from './row.ts'
 import { newestSnapshot } from './snapshots.ts'
 import { fromSql, laneBit, laneBits, text, toSql } from './text.ts'
 
 export function acquire(
-  ...[db, ids, presence, now, session, owner]: [Database, Ids, Presence, number, SessionId, string]
+  ...[db, ids, log, presence, now, session, owner]: [Database, Ids, Log, Presence, number, SessionId, string]
 ): Acquired {
   const holder = presence.hold(
     (name) => db.get('select 1 as found from sessions where holder = ? limit 1', name) !== undefined,
   )
   return db.write(
     () => {
-      const found = findRow(db, session)
-      if (found === undefined) return { kind: 'missing' }
-      if (found.holder !== null && presence.isAlive(found.holder)) {
-        return { kind: 'busy', owner: fromSql(found.owner!), since: found.since! }
+      const row = findRow(db, session)
+      if (row === undefined) return { kind: 'missing' }
+      if (row.holder !== null && presence.isAlive(row.holder)) {
+        return { kind: 'busy', owner: fromSql(row.owner!), since: row.since! }
       }
-      const from = newestSnapshot(db, ids, found)?.seq ?? 0
-      const { row, repaired } = mend(db, ids, found, from, now)
+      const { tail, repaired } = log.mend(session, row, newestSnapshot(db, ids, row)?.seq ?? 0, now)
       db.run(
         `update sessions set fence = fence + 1, holder = ?, owner = ?, since = ?, stamp = stamp + 1, updated_at = ? where sid = ?`,
         holder,
@@ -38,7 +37,7 @@ export function acquire(
         now,
         row.sid,
       )
-      return { kind: 'acquired', fence: row.fence + 1, tail: row.tail, expiresAt: null, repaired }
+      return { kind: 'acquired', fence: row.fence + 1, tail, expiresAt: null, repaired }
     },
     (acquired) => acquired.kind === 'acquired',
   )

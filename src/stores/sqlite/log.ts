@@ -9,46 +9,125 @@ import type { Lane } from '../../kernel/input.ts'
 import type { Append, Appended, Consumption, Damage, Ids, ReadResult, Repair } from '../../runtime/ports.ts'
 import { assertDense } from '../rules.ts'
 import type { Database } from './database.ts'
-import { findRow, isFence } from './row.ts'
+import { findRow, isFence, touch } from './row.ts'
 import type { Row } from './row.ts'
 import { scan } from './scan.ts'
-import type { Scanned } from './scan.ts'
 import { fromSql, laneBits, lanesOf, text, toSql } from './text.ts'
 
-export function append(db: Database, ids: Ids, now: number, request: Append): Appended {
-  assertDense(request)
-  const body = request.events.length === 0 ? null : JSON.stringify(request.events)
-  return db.write(
-    () => {
-      const row = findRow(db, request.session)
-      if (!isFence(row, request.fence)) return { kind: 'fenced' }
+export class Log {
+  readonly #db: Database
+  readonly #ids: Ids
+  /** Heads of the sessions that are driven here: a guess, which the append checks. */
+  readonly #heads = new Map<SessionId, string>()
+
+  constructor(db: Database, ids: Ids) {
+    this.#db = db
+    this.#ids = ids
+  }
+
+  append(request: Append, now: number): Appended {
+    assertDense(request)
+    const body = request.events.length === 0 ? null : JSON.stringify(request.events)
+    return this.#appendPlain(request, body, now) ?? this.#appendChecked(request, body, now)
+  }
+
+  /** Call it when the session is not driven here any more. */
+  forget(session: SessionId): void {
+    this.#heads.delete(session)
+  }
+
+  /** The usual append, which settles no input and names no lane, as one statement. Null: it did not apply, find out why. */
+  #appendPlain(
+    { session, fence, tail, events, consume, unlessPending = [] }: Append,
+    body: string | null,
+    now: number,
+  ) {
+    const known = this.#heads.get(session)
+    if (body === null || known === undefined || consume.length > 0 || unlessPending.length > 0) return null
+    const head = this.#ids.sha256(known + body)
+    const last = tail + events.length
+    const added = this.#db.run(
+      `insert into commits (sid, first_seq, last_seq, body, hash, at) select sid, ?, ?, ?, ?, ? from sessions
+        where session = ? and fence = ? and holder is not null and tail = ? and head = ?`,
+      ...[tail + 1, last, body, head, now, toSql(session), fence, tail, known],
+    )
+    if (added === 0) return null
+    this.#heads.set(session, head)
+    return { kind: 'appended', tail: last } as const
+  }
+
+  #appendChecked(request: Append, body: string | null, now: number): Appended {
+    const { session, fence, events, consume } = request
+    let head = ''
+    const append = (): Appended => {
+      const row = findRow(this.#db, session)
+      if (!isFence(row, fence)) return { kind: 'fenced' }
       if (row.tail !== request.tail) return { kind: 'conflict', tail: row.tail }
-      const tail = row.tail + request.events.length
-      const refused = settle(db, row.sid, request.consume, tail) ?? refuseIfPending(db, row.sid, request, now)
+      const tail = row.tail + events.length
+      const refused = settle(this.#db, row.sid, consume, tail) ?? refuseIfPending(this.#db, row.sid, request, now)
       if (refused !== null) return refused
-      let head = row.head
-      if (body !== null) {
-        head = ids.sha256(head + body)
-        db.run(
-          'insert into commits (sid, first_seq, last_seq, body, hash) values (?, ?, ?, ?, ?)',
-          row.sid,
-          row.tail + 1,
-          tail,
-          body,
-          head,
+      head = body === null ? row.head : this.#ids.sha256(row.head + body)
+      if (body === null) touch(this.#db, row.sid, now)
+      else {
+        this.#db.run(
+          'insert into commits (sid, first_seq, last_seq, body, hash, at) values (?, ?, ?, ?, ?, ?)',
+          ...[row.sid, row.tail + 1, tail, body, head, now],
         )
       }
-      db.run(
-        'update sessions set tail = ?, head = ?, stamp = stamp + 1, updated_at = ? where sid = ?',
-        tail,
-        head,
-        now,
-        row.sid,
-      )
       return { kind: 'appended', tail }
-    },
-    (appended) => appended.kind === 'appended',
+    }
+    const appended = this.#db.write(append, ({ kind }) => kind === 'appended')
+    if (appended.kind === 'appended') this.#heads.set(session, head)
+    if (appended.kind === 'fenced') this.forget(session)
+    return appended
+  }
+
+  read(session: SessionId, after: number, limit: number): ReadResult {
+    const events: Event[] = []
+    return this.#db.view(() => {
+      const row = findRow(this.#db, session)
+      if (row === undefined) return { events, tail: 0, damage: null }
+      const { tail, damage } = scan(this.#db, this.#ids, row, after, (commit) => {
+        for (const event of commit) if (event.seq > after && events.length < limit) events.push(event)
+        return events.length < limit
+      })
+      // What was not looked at, because the limit was reached, is taken at its word.
+      return { events, tail: damage === null ? row.tail : tail, damage }
+    })
+  }
+
+  verify(session: SessionId): Damage | null {
+    return this.#db.view(() => {
+      const row = findRow(this.#db, session)
+      return row === undefined ? null : scan(this.#db, this.#ids, row, 0, () => true).damage
+    })
+  }
+
+  /**
+   * Mends the log as far as an opening reads it, from `from` on (L5). Answers the tail as it is then.
+   * Contract: inside a write transaction.
+   */
+  mend(session: SessionId, row: Row, from: number, now: number): { tail: number; repaired: Repair | null } {
+    const { tail, head, damage } = scan(this.#db, this.#ids, row, from, () => true)
+    this.#heads.set(session, head)
+    return { tail, repaired: damage === null ? null : cut(this.#db, row.sid, { tail, head, damage }, now) }
+  }
+}
+
+/** Moves everything beyond the last valid commit to quarantine. */
+function cut(db: Database, sid: number, valid: { tail: number; head: string; damage: Damage }, now: number): Repair {
+  const { tail, head, damage } = valid
+  db.run(
+    `insert into quarantine (sid, first_seq, last_seq, body, hash, found_at, reason)
+      select sid, first_seq, last_seq, body, hash, ?, ? from commits where sid = ? and (first_seq > ? or last_seq > ?)`,
+    ...[now, damage.reason, sid, tail, tail],
   )
+  const quarantined = db.run('delete from commits where sid = ? and (first_seq > ? or last_seq > ?)', sid, tail, tail)
+  const reopened = reopen(db, sid, tail)
+  db.run('delete from snapshots where sid = ? and seq > ?', sid, tail)
+  db.run('delete from partials where sid = ?', sid)
+  db.run('update sessions set tail = ?, head = ? where sid = ?', tail, head, sid)
+  return { ...damage, quarantined, reopened }
 }
 
 /** Settles the inputs that an append consumes. Null: all of them were still pending in the version that was read. */
@@ -81,64 +160,8 @@ function refuseIfPending(db: Database, sid: number, { unlessPending }: Append, n
   return { kind: 'pending', lanes }
 }
 
-export function read(db: Database, ids: Ids, session: SessionId, after: number, limit: number): ReadResult {
-  const events: Event[] = []
-  return db.view(() => {
-    const row = findRow(db, session)
-    if (row === undefined) return { events, tail: 0, damage: null }
-    const { tail, damage } = scan(db, ids, row, after, (commit) => {
-      for (const event of commit) if (event.seq > after && events.length < limit) events.push(event)
-      return events.length < limit
-    })
-    // What was not looked at, because the limit was reached, is taken at its word.
-    return { events, tail: damage === null ? row.tail : tail, damage }
-  })
-}
-
-export function verify(db: Database, ids: Ids, session: SessionId): Damage | null {
-  return db.view(() => {
-    const row = findRow(db, session)
-    return row === undefined ? null : scan(db, ids, row, 0, () => true).damage
-  })
-}
-
-/**
- * Mends the log as far as an opening reads it, from the newest snapshot on (L5). Answers the row as it is then.
- * Contract: inside a write transaction.
- */
-export function mend(
-  db: Database,
-  ids: Ids,
-  row: Row,
-  from: number,
-  now: number,
-): { row: Row; repaired: Repair | null } {
-  const { tail, head, damage } = scan(db, ids, row, from, () => true)
-  if (damage === null) return { row, repaired: null }
-  db.run(
-    `insert into quarantine (sid, first_seq, last_seq, body, hash, found_at, reason)
-      select sid, first_seq, last_seq, body, hash, ?, ? from commits where sid = ? and (first_seq > ? or last_seq > ?)`,
-    now,
-    damage.reason,
-    row.sid,
-    tail,
-    tail,
-  )
-  const quarantined = db.run(
-    'delete from commits where sid = ? and (first_seq > ? or last_seq > ?)',
-    row.sid,
-    tail,
-    tail,
-  )
-  const reopened = reopen(db, row.sid, tail)
-  db.run('delete from snapshots where sid = ? and seq > ?', row.sid, tail)
-  db.run('delete from partials where sid = ?', row.sid)
-  db.run('update sessions set tail = ?, head = ? where sid = ?', tail, head, row.sid)
-  return { row: { ...row, tail, head }, repaired: { ...damage, quarantined, reopened } }
-}
-
 /** Inputs that lost events had consumed wait again, and count as having come at the end of what is left (I9). */
-function reopen(db: Database, sid: number, tail: Scanned['tail']): InputId[] {
+function reopen(db: Database, sid: number, tail: number): InputId[] {
   const lost = db.all<{ id: string }>(
     `select ${text('id')} from inputs where sid = ? and settled_seq > ? order by arrival`,
     sid,

@@ -5,7 +5,8 @@ import type { Database } from './database.ts'
 import { text } from './text.ts'
 
 /**
- * Ordinary rowid tables: `without rowid` was four times larger with rows of this size. `head` is the hash of the newest commit,
+ * Ordinary rowid tables: `without rowid` was four times larger with rows of this size. `head` is the hash of the newest commit;
+ * a trigger moves it with every commit, so that a plain append is one statement, a third cheaper than a transaction of four.
  * `stamp` rises with every change that watchers should hear of, lanes are bits (see lanes.ts), ids are escaped (see text.ts).
  */
 const MIGRATIONS: readonly string[] = [
@@ -34,8 +35,12 @@ const MIGRATIONS: readonly string[] = [
     last_seq integer not null,
     body text not null,
     hash text not null,
+    at integer not null,
     unique (sid, first_seq)
   );
+  create trigger commits_move_the_head after insert on commits begin
+    update sessions set tail = new.last_seq, head = new.hash, stamp = stamp + 1, updated_at = new.at where sid = new.sid;
+  end;
   create table inputs (
     sid integer not null references sessions on delete cascade,
     id text not null,

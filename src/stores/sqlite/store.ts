@@ -14,7 +14,7 @@ import { loadDriver } from './driver.ts'
 import type { DriverName } from './driver.ts'
 import * as inbox from './inbox.ts'
 import * as leases from './leases.ts'
-import * as log from './log.ts'
+import { Log } from './log.ts'
 import { Poll } from './poll.ts'
 import { Presence } from './presence.ts'
 import { findRow, isFence } from './row.ts'
@@ -60,6 +60,7 @@ class SqliteStore implements Store {
   readonly #presence: Presence
   readonly #clock: Clock
   readonly #ids: Ids
+  readonly #log: Log
   readonly #watchers = new Watchers()
   readonly #poll: Poll
 
@@ -68,6 +69,7 @@ class SqliteStore implements Store {
     this.#presence = presence
     this.#clock = clock
     this.#ids = ids
+    this.#log = new Log(db, ids)
     this.#poll = new Poll(db, clock, this.#watchers)
   }
 
@@ -90,7 +92,7 @@ class SqliteStore implements Store {
   }
 
   async append(append: Append): Promise<Appended> {
-    const appended = log.append(this.#db, this.#ids, this.now(), append)
+    const appended = this.#log.append(append, this.now())
     if (appended.kind === 'appended') this.#watchers.notify(append.session, changeOf(append))
     return appended
   }
@@ -99,11 +101,11 @@ class SqliteStore implements Store {
     id: SessionId,
     { after = 0, limit = Infinity }: { readonly after?: number; readonly limit?: number } = {},
   ) {
-    return log.read(this.#db, this.#ids, id, after, limit)
+    return this.#log.read(id, after, limit)
   }
 
   async verify(id: SessionId) {
-    return log.verify(this.#db, this.#ids, id)
+    return this.#log.verify(id)
   }
 
   async put(...[id, input, options = {}]: Parameters<Store['put']>) {
@@ -131,7 +133,11 @@ class SqliteStore implements Store {
   }
 
   async acquire(...[id, { owner }]: Parameters<Store['acquire']>) {
-    return this.#told(id, leases.acquire(this.#db, this.#ids, this.#presence, this.now(), id, owner), 'acquired')
+    return this.#told(
+      id,
+      leases.acquire(this.#db, this.#ids, this.#log, this.#presence, this.now(), id, owner),
+      'acquired',
+    )
   }
 
   async renew(id: SessionId, fence: number) {
@@ -140,7 +146,9 @@ class SqliteStore implements Store {
   }
 
   async release(id: SessionId, fence: number, options: ReleaseOptions) {
-    return this.#told(id, leases.release(this.#db, this.now(), id, fence, options), 'released')
+    const released = leases.release(this.#db, this.now(), id, fence, options)
+    if (released.kind !== 'due') this.#log.forget(id)
+    return this.#told(id, released, 'released')
   }
 
   async due(among?: readonly SessionId[]): Promise<readonly SessionId[]> {

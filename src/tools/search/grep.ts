@@ -85,7 +85,6 @@ async function search(query: Query, findings: Findings, { workspace, options, co
       clock,
       signal,
       timeoutMs: TIMEOUT_MS / 2,
-      workspace,
     })
     if (how === 'done') return
   }

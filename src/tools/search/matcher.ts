@@ -30,10 +30,11 @@ export class Matcher {
       workerData: { source: regex.source, flags: regex.flags },
     })
     this.#worker.on('message', (lines: readonly MatchedLine[]) => this.#waiting?.resolve(lines))
-    this.#worker.on('error', (error) => this.#waiting?.reject(error))
+    // Out of memory or of stack: of no use, as if it had taken too long.
+    this.#worker.on('error', () => this.#waiting?.resolve(null))
   }
 
-  /** The first lines that match, or null if that took too long: the matcher is of no use any more then. One text at a time. */
+  /** The first lines that match, or null if that cannot be had in time: the matcher is of no use any more then. One text at a time. */
   async match(job: Job): Promise<readonly MatchedLine[] | null> {
     const waiting = deferred<readonly MatchedLine[] | null>()
     this.#waiting = waiting
@@ -47,6 +48,7 @@ export class Matcher {
   }
 
   async close(): Promise<void> {
+    this.#waiting?.resolve(null)
     await this.#worker.terminate()
   }
 }

@@ -1,6 +1,6 @@
 /** Searches by reading the files: always there, and inside the border of the workspace by itself. */
-import { once } from 'node:events'
 import type { Clock } from '../../runtime/ports.ts'
+import { onceAborted } from '../../util/signal.ts'
 import { globMatcher } from '../glob.ts'
 import { isBinary } from '../kinds.ts'
 import { Refusal, ioCode } from '../refusal.ts'
@@ -83,17 +83,13 @@ async function readSearchable(workspace: Workspace, path: string): Promise<strin
 
 /** An abort does not wait for the pattern. */
 async function heeding<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
-  const done = new AbortController()
-  const aborted = once(signal, 'abort', { signal: done.signal }).then(
-    () => signal.throwIfAborted() as never,
-    // Nobody waits for it any more.
-    () => undefined as never,
-  )
+  const aborted = onceAborted(signal)
   try {
+    await Promise.race([promise, aborted.promise])
     signal.throwIfAborted()
-    return await Promise.race([promise, aborted])
+    return await promise
   } finally {
-    done.abort()
+    aborted.off()
   }
 }
 

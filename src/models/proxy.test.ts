@@ -1,0 +1,78 @@
+import { createServer, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import { FakeClock } from '../testing/fake-clock.ts'
+import { chatModel } from './chat/index.ts'
+import { chatServer } from './chat/server.case.ts'
+import { ask, collect, failureOf } from './contract.case.ts'
+import { dispatcherFor, type ProxySettings } from './proxy.ts'
+
+const closing: (() => Promise<void>)[] = []
+
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+/** A forward proxy that counts what passes; tunnels are refused by name. */
+async function startProxy() {
+  const seen: string[] = []
+  const server = createServer((request, response) => {
+    seen.push(request.url ?? '')
+    const { host, port, pathname } = new URL(request.url ?? '')
+    const onward = send(
+      { host: host.split(':')[0], port, path: pathname, method: 'POST', headers: request.headers },
+      (answer) => {
+        response.writeHead(answer.statusCode ?? 500, answer.headers)
+        answer.pipe(response)
+      },
+    )
+    request.pipe(onward)
+  })
+  server.on('connect', (request, socket) => {
+    seen.push(`CONNECT ${request.url ?? ''}`)
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push(() => new Promise((resolve) => (server.close(() => resolve()), server.closeAllConnections())))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
+}
+
+async function startChat() {
+  const server = await chatServer([{ emit: [{ text: 'hi' }] }])
+  closing.push(() => server.close())
+  return (proxy: ProxySettings, baseUrl = server.url) =>
+    chatModel({ provider: 'p', model: 'm', baseUrl, apiKey: null, clock: new FakeClock(), proxy })
+}
+
+describe('a proxy', () => {
+  it('is gone through if one is set', async () => {
+    const proxy = await startProxy()
+    const model = (await startChat())({ httpProxy: proxy.url })
+    const { end } = await collect(model, ask('go'))
+    // A proxy may be asked to pass the request on, or for a tunnel; either way it was asked.
+    expect(proxy.seen).toHaveLength(1)
+    expect(['done', 'error']).toContain(end.kind)
+  })
+
+  it('is not gone through for hosts that are reached directly', async () => {
+    const proxy = await startProxy()
+    const model = (await startChat())({ httpProxy: proxy.url, noProxy: '127.0.0.1' })
+    expect((await collect(model, ask('go'))).text).toBe('hi')
+    expect(proxy.seen).toEqual([])
+  })
+
+  it('that refuses is a network failure', async () => {
+    const proxy = await startProxy()
+    const model = (await startChat())({ httpsProxy: proxy.url }, 'https://model.invalid/v1')
+    expect(failureOf((await collect(model, ask('go'))).end)).toMatchObject({ kind: 'network', retry: true })
+    expect(proxy.seen).toEqual(['CONNECT model.invalid:443'])
+  })
+})
+
+describe('a dispatcher', () => {
+  it('is made only where the built-in one does not do', async () => {
+    expect(await dispatcherFor(null, 1000)).toBeUndefined()
+    expect(await dispatcherFor({ noProxy: 'x' }, 1000)).toBeUndefined()
+    expect(await dispatcherFor(null, 600_000)).toBeDefined()
+  })
+})

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, describe, expect, it } from 'vitest'
+import { isTurnstepError } from '../kernel/errors.ts'
+import { FakeClock } from '../testing/fake-clock.ts'
+import { type ChatServer, chatServer } from './chat/server.case.ts'
+import { ask, collect, failureOf } from './contract.case.ts'
+import { knownProviders, resolveModel } from './resolve.ts'
+
+const servers: ChatServer[] = []
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+function resolve(name: string, env: Readonly<Record<string, string>> = {}) {
+  return resolveModel(name, { env: (key) => env[key], clock: new FakeClock() })
+}
+
+function errorOf(run: () => unknown) {
+  try {
+    run()
+  } catch (error) {
+    if (isTurnstepError(error)) return error
+  }
+  throw new Error('it threw nothing of ours')
+}
+
+describe('models by name', () => {
+  it.each([
+    ['deepseek/deepseek-chat', 'DEEPSEEK', 'deepseek', 'deepseek', 'deepseek-chat'],
+    ['openai/gpt-5', 'OPENAI', 'openai', 'openai', 'gpt-5'],
+    ['kimi/kimi-k2', 'MOONSHOT', 'moonshot', 'kimi', 'kimi-k2'],
+    ['moonshot/kimi-k2', 'KIMI', 'moonshot', 'kimi', 'kimi-k2'],
+    ['qwen/qwen3', 'DASHSCOPE', 'dashscope', 'qwen', 'qwen3'],
+    ['minimax/MiniMax-M2', 'MINIMAX', 'minimax', 'minimax', 'MiniMax-M2'],
+    ['glm/glm-4.7', 'ZAI', 'zai', 'glm', 'glm-4.7'],
+    ['openrouter/z-ai/glm-4.7', 'OPENROUTER', 'openrouter', 'openrouter', 'z-ai/glm-4.7'],
+    ['ollama/llama3:8b', 'OLLAMA', 'ollama', 'ollama', 'llama3:8b'],
+    ['vllm/mine', 'VLLM', 'vllm', 'vllm', 'mine'],
+    ['acme/mine', 'ACME', 'acme', 'generic', 'mine'],
+  ])('%s is called at its base URL with its key', async (name, prefix, provider, wire, model) => {
+    const server = await chatServer([{ emit: [{ text: 'one' }] }, { emit: [{ text: 'two' }] }])
+    servers.push(server)
+    const resolved = resolve(name, { [`${prefix}_API_KEY`]: 'k', [`${prefix}_BASE_URL`]: server.url })
+    expect(resolved.route).toEqual({ adapter: 'chat', wire, provider, model, scope: 'default' })
+    expect((await collect(resolved, ask('go'))).text).toBe('one')
+    expect((await collect(resolved, ask('go'))).text).toBe('two')
+    expect(server.seen[0]!.headers.authorization).toBe('Bearer k')
+    expect(server.seen[0]!.body['model']).toBe(model)
+  })
+
+  it('need no key on the own machine', async () => {
+    const server = await chatServer([{ emit: [{ text: 'hi' }] }])
+    servers.push(server)
+    expect((await collect(resolve('ollama/x', { OLLAMA_BASE_URL: server.url }), ask('go'))).text).toBe('hi')
+    expect(server.seen[0]!.headers.authorization).toBeUndefined()
+  })
+
+  it('reach the own machine without the proxy', async () => {
+    const server = await chatServer([{ emit: [{ text: 'hi' }] }])
+    servers.push(server)
+    const env = { OLLAMA_BASE_URL: server.url, HTTP_PROXY: 'http://127.0.0.1:1', HTTPS_PROXY: 'http://127.0.0.1:1' }
+    expect((await collect(resolve('ollama/x', env), ask('go'))).text).toBe('hi')
+  })
+
+  it('name the variable that is missing', () => {
+    const error = errorOf(() => resolve('deepseek/deepseek-chat'))
+    expect(error).toMatchObject({ code: 'model-key-missing', data: { variable: 'DEEPSEEK_API_KEY' } })
+    expect(error.message).toBe('"deepseek/deepseek-chat" needs a key: set DEEPSEEK_API_KEY')
+  })
+
+  it('list the providers that are known', () => {
+    const error = errorOf(() => resolve('acme/model'))
+    expect(error.code).toBe('model-unknown')
+    for (const name of [...knownProviders(), 'ACME_BASE_URL', '"acme"']) expect(error.message).toContain(name)
+  })
+
+  it.each(['gpt-5', '/x', 'openai/', ''])('must be provider/model: %j', (name) => {
+    expect(errorOf(() => resolve(name)).message).toContain('write provider/model')
+  })
+
+  it('fail at the call, not before, where the base URL is none', async () => {
+    const model = resolve('ollama/x', { OLLAMA_BASE_URL: 'nowhere' })
+    expect(failureOf((await collect(model, ask('go'))).end).message).toContain('"nowhere" is no URL')
+  })
+})
+
+describe('a resolver that nobody uses', () => {
+  it('loads no codec and no package', () => {
+    expect(loadedWith('resolve.ts')).toEqual(['../kernel/errors.ts'])
+  })
+})
+
+/** What importing a file of this folder runs: its imports that are not only types. */
+function loadedWith(file: string): string[] {
+  const text = readFileSync(new URL(file, import.meta.url), 'utf8')
+  return [...text.matchAll(/^import (?!type )[^']*'([^']+)'/gm)].map((match) => match[1]!)
+}

@@ -1,0 +1,41 @@
+/** The tools of a coding agent: files, search and shell of one workspace, started on this host. */
+import { runProcess } from '../host/process.ts'
+import type { RunProcess } from '../runtime/processes.ts'
+import type { Tool } from '../runtime/tool.ts'
+import { editFileTool, listFilesTool, readFileTool, writeFileTool } from '../tools/files/index.ts'
+import { findFilesTool, grepTool } from '../tools/search/index.ts'
+import { shellTool } from '../tools/shell/index.ts'
+import type { ShellOptions } from '../tools/shell/index.ts'
+import { Workspace } from '../tools/workspace.ts'
+
+export interface CodingToolsOptions {
+  /** The folder that the tools work in, and that file tools cannot leave. */
+  readonly root: string
+  /** Whether a person is asked before each shell command. Default `ask`. */
+  readonly approval?: ShellOptions['approval']
+  /** Whether a person is asked before each change of a file. Default `never`. */
+  readonly fileApproval?: 'ask' | 'never'
+  /** More about the shell; `false` leaves it out. */
+  readonly shell?: false | Partial<ShellOptions>
+  /** What starts programs: a sandbox instead of this host. */
+  readonly runProcess?: RunProcess
+  /** The language of what people read. Default `en`. */
+  readonly locale?: 'en' | 'zh'
+}
+
+/** `read_file`, `list_files`, `write_file`, `edit_file`, `grep`, `find_files` and `shell`. */
+export function codingTools(options: CodingToolsOptions): readonly Tool[] {
+  const { root, approval = 'ask', fileApproval = 'never', shell = {}, locale = 'en' } = options
+  const start = options.runProcess ?? runProcess
+  const workspace = new Workspace(root)
+  const files = { approval: fileApproval, locale }
+  return [
+    readFileTool(workspace),
+    listFilesTool(workspace),
+    writeFileTool(workspace, files),
+    editFileTool(workspace, files),
+    grepTool(workspace, { runProcess: start }),
+    findFilesTool(workspace),
+    ...(shell === false ? [] : [shellTool(workspace, { approval, locale, runProcess: start, ...shell })]),
+  ]
+}

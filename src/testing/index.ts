@@ -1,0 +1,12 @@
+/** The public test kit: what our own tests use to hold an agent, a tool or a loop to the contract without a network and without waiting. */
+export { drainMicrotasks, FakeClock } from './fake-clock.ts'
+export { foldAll } from '../runtime/load.ts'
+export { emptyState, fold } from '../kernel/fold.ts'
+export { refusal } from '../kernel/legality.ts'
+export type { RuleBreak } from '../kernel/legality.ts'
+export { TranscriptCheck } from '../kernel/transcript.ts'
+export type { TranscriptFault } from '../kernel/transcript.ts'
+export { scriptedModel } from '../models/scripted/index.ts'
+export type { Emit, Expectation, Fault, Script, ScriptedModel, ScriptedOptions, ScriptStep, When } from '../models/scripted/index.ts'
+export { noSyncPoints } from '../runtime/sync-points.ts'
+export type { SyncPoint, SyncPoints } from '../runtime/sync-points.ts'
