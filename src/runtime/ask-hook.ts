@@ -15,7 +15,7 @@ export interface AskOptions {
   readonly plugin: string
   /** Calls back once when control arrives; the answer takes it back. */
   readonly onControl: (run: () => void) => () => void
-  /** Aborts when this runner stops. */
+  /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal
 }
 
@@ -47,7 +47,11 @@ async function race<T>(answer: Promise<T | undefined | void>, link: ReturnType<t
         (error: unknown) => failed<T>(options.plugin, error),
       ),
       new Promise((resolve) => {
-        undo.push(options.onControl(() => resolve({ kind: 'control' })))
+        const overtake = (): void => resolve({ kind: 'control' })
+        undo.push(options.onControl(overtake))
+        options.signal.addEventListener('abort', overtake, { once: true })
+        undo.push(() => options.signal.removeEventListener('abort', overtake))
+        if (options.signal.aborted) overtake()
         undo.push(options.clock.after(options.timeoutMs, () => resolve(failed(options.plugin, new Error(`no answer within ${options.timeoutMs} ms`)))))
       }),
     ])

@@ -5,6 +5,7 @@
 import { isTurnstepError, TurnstepError } from '../kernel/errors.ts'
 import type { Draft } from '../kernel/events.ts'
 import type { SessionId } from '../kernel/ids.ts'
+import { deferred } from '../util/deferred.ts'
 import type { Acquired, Store } from './ports.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 import { Stragglers } from './stragglers.ts'
@@ -46,11 +47,20 @@ export class Driver {
   }
 
   /** Takes the lease and drives. Answers `busy`, and does nothing, if somebody else holds it. */
-  async open(): Promise<Exclude<Acquired, { kind: 'acquired' }> | { readonly kind: 'open' }> {
-    const acquired = await this.#acquire()
-    if (acquired.kind !== 'acquired') return acquired
-    this.#run(() => this.#drive(acquired))
-    return { kind: 'open' }
+  open(): Promise<Exclude<Acquired, { kind: 'acquired' }> | { readonly kind: 'open' }> {
+    const opened = deferred<Exclude<Acquired, { kind: 'acquired' }> | { readonly kind: 'open' }>()
+    this.#run(async () => {
+      try {
+        const acquired = await this.#acquire()
+        if (acquired.kind !== 'acquired') return opened.resolve(acquired)
+        opened.resolve({ kind: 'open' })
+        await this.#drive(acquired)
+      } catch (error) {
+        if (opened.settled) throw error
+        opened.reject(error)
+      }
+    })
+    return opened.promise
   }
 
   /** Something may be due: looks, and drives if it is. */

@@ -20,7 +20,7 @@ export async function askEach<Name extends HookName, T>(
   heed: 'control' | 'nothing' = 'control',
 ): Promise<'done' | 'control'> {
   for (const registered of run.agent.plugins.hooks(name)) {
-    const asked = askHook<T>((signal) => ask(registered.hook, run.hookContext(signal)), heed === 'control' ? run.askOptions(registered) : deaf(run.askOptions(registered)))
+    const asked = askHook<T>((signal) => ask(registered.hook, run.hookContext(signal)), heed === 'control' ? run.askOptions(registered) : deaf(run, run.askOptions(registered)))
     const answer: HookAnswer<T> = asked instanceof Promise ? await asked : asked
     if (answer.kind === 'control') return 'control'
     if (answer.kind === 'failed') {
@@ -32,8 +32,8 @@ export async function askEach<Name extends HookName, T>(
 }
 
 /** For what is a fact already, whatever else comes in. */
-function deaf(options: AskOptions): AskOptions {
-  return { ...options, onControl: () => () => {} }
+function deaf(run: Run, options: AskOptions): AskOptions {
+  return { ...options, onControl: () => () => {}, signal: run.stopSignal }
 }
 
 /** Whether anybody listens: nothing is paid for a hook without listeners. */

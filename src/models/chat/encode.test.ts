@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { callId } from '../../kernel/ids.ts'
-import type { AssistantMessage, Message, Part, Replay, Route, ToolMessage } from '../../kernel/message.ts'
+import type { AssistantMessage, Message, Part, Replay, Route, ToolMessage, UserMessage } from '../../kernel/message.ts'
 import { textPart } from '../../kernel/message.ts'
 import { request, user } from '../contract.case.ts'
 import { DIALECTS, type DialectName } from './dialects.ts'
@@ -315,14 +315,14 @@ describe('X1: prefixes', () => {
 
   it('L3: a message is encoded once, however often it is sent', () => {
     let reads = 0
-    const counted = {
+    const counted: UserMessage = {
       role: 'user',
       origin: { kind: 'user' },
       get content() {
         reads++
         return [textPart('hi')]
       },
-    } as const
+    }
     const one = encoder()
     const first = one.encode(request([counted]))
     const once = reads

@@ -67,7 +67,7 @@ describe('reasoning goes back under the key under which it came', () => {
     const first: WireStep = {
       reasoning,
       stream,
-      emit: [{ reasoning: reasoning === 'details' ? 'hm' : '想一想\u2028 <b>' }, { text: '好' }, look],
+      emit: [{ reasoning: '想一想\u2028 <b>' }, { text: '好' }, look],
     }
     const { server, model } = await open(
       [first, { expect: { replayExact: true }, emit: [{ text: 'done' }] }],
@@ -75,7 +75,7 @@ describe('reasoning goes back under the key under which it came', () => {
       rules,
     )
     const { chunks, end } = await collect(model, ask('go'))
-    expect(shown(chunks, 'reasoning')).toBe(reasoning === 'details' ? 'hm' : '想一想\u2028 <b>')
+    expect(shown(chunks, 'reasoning')).toBe('想一想\u2028 <b>')
     expect(shown(chunks, 'text')).toBe('好')
     await talk(model, [...ask('go').messages, ...answered(model, replyOf(end), 1)], null)
     expect(server.seen).toHaveLength(2)
@@ -99,10 +99,11 @@ describe('reasoning goes back under the key under which it came', () => {
   })
 
   it('D03: DeepSeek gets it in all later requests, over steers and turns, also where it was empty', async () => {
+    const call = (id: string) => ({ call: { name: 'look', args: {}, id } })
     const steps: WireStep[] = [
-      { emit: [{ reasoning: 'one' }, look] },
-      { emit: [look] },
-      { emit: [{ text: 'half' }, look] },
+      { emit: [{ reasoning: 'one' }, call('a')] },
+      { emit: [call('b')] },
+      { emit: [{ text: 'half' }, call('c')] },
       { emit: [{ reasoning: 'four' }, { text: 'done' }] },
       { expect: { replayCount: 4, replayExact: true }, emit: [{ text: 'still' }] },
     ]
@@ -189,7 +190,7 @@ describe('streams', () => {
 
   it('are complete with a finish reason when nothing comes behind it', async () => {
     const clock = new FakeClock()
-    const server = await serve([{ tail: 'open', raw: undefined as never, emit: [{ text: 'hi' }] }])
+    const server = await serve([{ tail: 'open', emit: [{ text: 'hi' }] }])
     const stalled: typeof fetch = () =>
       Promise.resolve(
         new Response(
@@ -208,12 +209,14 @@ describe('streams', () => {
     const stop = new AbortController()
     for await (const chunk of model.stream(ask('go'), stop.signal)) if (chunk.type === 'text') stop.abort()
     await until(() => server.hungUp() === 1)
+    expect(server.seen).toHaveLength(1)
   })
 
   it('T7: hang up when the reader walks away', async () => {
     const { server, model } = await open([{ emit: [{ text: 'hi' }], fault: { kind: 'stall' } }])
     for await (const _chunk of model.stream(ask('go'), new AbortController().signal)) break
     await until(() => server.hungUp() === 1)
+    expect(server.seen).toHaveLength(1)
   })
 
   it.each([

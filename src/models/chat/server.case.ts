@@ -213,16 +213,21 @@ function deltasOf(step: WireStep): Wire[] {
       deltas.push({ tool_calls: [{ ...head, function: { name: part.call.name, arguments: first } }] })
       for (const args of rest) deltas.push({ tool_calls: [{ index, function: { arguments: args } }] })
     } else if ('text' in part) for (const text of pieces(part.text, step.stream?.chunk)) deltas.push({ content: text })
-    else for (const text of pieces(part.reasoning, step.stream?.chunk)) deltas.push(reasoningDelta(text, step))
+    else deltas.push(...reasoningDeltas(part.reasoning, step, (text) => pieces(text, step.stream?.chunk)))
   }
   return deltas
 }
 
-function reasoningDelta(text: string, { reasoning = 'reasoning_content' }: WireStep): Wire {
-  if (reasoning === 'inline') return { content: `<think>${text}</think>\n\n` }
-  if (reasoning === 'details')
-    return { reasoning_details: [{ type: 'reasoning.text', index: 0, text, signature: SIGNATURE }] }
-  return { [reasoning]: text }
+function reasoningDeltas(
+  text: string,
+  { reasoning = 'reasoning_content' }: WireStep,
+  cut: (text: string) => string[],
+): Wire[] {
+  if (reasoning === 'inline') return cut(`<think>${text}</think>\n\n`).map((content) => ({ content }))
+  if (reasoning !== 'details') return cut(text).map((piece) => ({ [reasoning]: piece }))
+  const head = { type: 'reasoning.text', index: 0 }
+  const details: Wire[] = [...cut(text).map((piece) => ({ ...head, text: piece })), { ...head, signature: SIGNATURE }]
+  return details.map((detail) => ({ reasoning_details: [detail] }))
 }
 
 /** Opaque, and full of characters that a careless copy spoils. */

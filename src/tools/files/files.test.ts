@@ -14,9 +14,11 @@ import { nodeClock } from '../../host/node.ts'
 import { runProcess } from '../../host/process.ts'
 import type { Tool } from '../../runtime/tool.ts'
 import { RESULT_LIMITS, sizeOf } from '../../util/cut.ts'
-import { call, scratchFolder } from '../call.case.ts'
+import { quickHash } from '../../util/hash.ts'
+import { call, context, scratchFolder } from '../call.case.ts'
 import { Workspace } from '../workspace.ts'
 import { editFileTool, listFilesTool, readFileTool, writeFileTool } from './index.ts'
+import { replaceFile } from './write-file.ts'
 
 let scratch: ReturnType<typeof scratchFolder>
 let read: Tool
@@ -238,10 +240,10 @@ describe('write_file', () => {
 
   it('C4: a draft that a crash left behind does not stand in the way of the next start', async () => {
     await call(write, { path: 'crash/file', content: '1' })
-    const draft = `.file.${'x'.repeat(14)}.draft`
-    put(`crash/${draft}`, 'half')
+    put(`crash/.file.${quickHash(context().idempotencyKey)}.draft`, 'half')
     expect((await call(write, { path: 'crash/file', content: '2' })).code).toBeNull()
     expect(get('crash/file')).toBe('2')
+    expect(readdirSync(at('crash'))).toEqual(['file'])
   })
 
   it('gives the refusal of the file system as an answer', async () => {
@@ -341,6 +343,17 @@ describe('edit_file', () => {
     put('bin', new Uint8Array([0x61, 0]))
     expect((await call(edit, { path: 'bin', old_text: 'a', new_text: 'b' })).code).toBe('binary')
     expect((await call(edit, { path: 'gone', old_text: 'a', new_text: 'b' })).code).toBe('missing')
+  })
+
+  it('leaves a file alone that somebody changed after it was read', async () => {
+    const workspace = new Workspace(scratch.path)
+    put('shared.txt', 'theirs')
+    const place = workspace.resolve('shared.txt')
+    const since = place.stats!
+    put('shared.txt', 'theirs, longer')
+    const replaced = replaceFile(workspace, place, 'ours', { key: 'k', signal: context().signal, since })
+    await expect(replaced).rejects.toMatchObject({ code: 'changed' })
+    expect(get('shared.txt')).toBe('theirs, longer')
   })
 
   it('C6: edits of different files at once all arrive', async () => {
