@@ -8,6 +8,7 @@ import type { Json } from '../util/json.ts'
 export type ErrorClass = 'retry' | 'terminal' | 'bug'
 
 export const ERRORS = {
+  'usage-invalid': 'terminal',
   'config-invalid': 'terminal',
   'tool-invalid': 'terminal',
   'plugin-invalid': 'terminal',

@@ -46,6 +46,13 @@ describe('kinds', () => {
     ['a rate limit that speaks of tokens', 429, openai('Too many tokens per minute'), 'rate-limited', true],
     ['a quota behind 429', 429, openai('You exceeded your current quota', 'insufficient_quota'), 'quota', false],
     ['a quota of GLM behind 429', 429, openai('用量已达上限', '1308'), 'quota', false],
+    [
+      'a limit per minute that calls itself a quota',
+      429,
+      { error: { message: 'You exceeded your current quota', details: [{ retryDelay: '7s' }] } },
+      'rate-limited',
+      true,
+    ],
     ['a quota behind 403', 403, openai('Arrearage'), 'quota', false],
     ['an empty purse', 402, openai('Insufficient Balance'), 'quota', false],
     ['a bad key', 401, openai('Incorrect API key'), 'auth', false],

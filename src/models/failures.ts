@@ -23,14 +23,14 @@ export interface WireError {
 export function failureOfError(error: WireError): Failure {
   const said = readBody(error.body)
   const status = error.status === 200 ? (said.status ?? 200) : error.status
-  const kind = kindOf(status, said)
+  const happened = error.status === 200 ? 'broke off the reply' : `answered ${error.status}`
   const text = hideSecret(said.text, error.secret)
   const after = retryAfter(error.headers, error.body, error.now)
+  const kind = kindOf(status, said, after !== null)
   const requestId = requestIdOf(error.headers)
   return {
     kind,
-    message:
-      `${error.provider} answered ${error.status}${text === '' ? '' : `: ${text}`}. ${ADVICE[kind] ?? ''}`.trimEnd(),
+    message: `${error.provider} ${happened}${text === '' ? '' : `: ${text}`}. ${ADVICE[kind] ?? ''}`.trimEnd(),
     retry: RETRYABLE.has(kind),
     ...(error.status === 200 ? {} : { status: error.status }),
     ...(said.code === '' ? {} : { code: said.code }),
@@ -89,7 +89,7 @@ export const noFinish: Failure = {
 }
 
 /** A text as evidence: short, on one line, in quotes. */
-export function quote(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.length > SEEN_MAX ? `${text.slice(0, SEEN_MAX)}…` : text)
 }
 
@@ -155,11 +155,13 @@ const REQUEST_IDS = ['x-request-id', 'request-id', 'x-ds-trace-id', 'x-trace-id'
 
 // ── judging ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function kindOf(status: number, said: Said): FailureKind {
+function kindOf(status: number, said: Said, mayWait: boolean): FailureKind {
   const all = `${said.code} ${said.text}`
   const told = TEXTS.find(([, pattern]) => pattern.test(all))?.[0]
   if (told === 'replay-missing' || told === 'replay-rejected' || told === 'transcript-invalid') return told
-  if (status === 402 || (told === 'quota' && status !== 401)) return 'quota'
+  // Some say quota where they mean a limit per minute: then they say how long to wait.
+  const passes = status === 429 && mayWait && !EMPTY_PURSE.test(all)
+  if (status === 402 || (told === 'quota' && status !== 401 && !passes)) return 'quota'
   if (status === 401 || status === 403) return 'auth'
   if (status === 429) return 'rate-limited'
   if (told === 'context-overflow') return told
@@ -168,6 +170,9 @@ function kindOf(status: number, said: Said): FailureKind {
   if (status >= 400) return 'invalid-request'
   return told ?? 'server'
 }
+
+/** A quota that no waiting fills. */
+const EMPTY_PURSE = /insufficient|arrearage|余额不足|欠费|\b1113\b|\b1308\b/i
 
 /** What texts and codes mean, tried in order. */
 const TEXTS: readonly (readonly [FailureKind, RegExp])[] = [

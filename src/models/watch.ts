@@ -32,6 +32,7 @@ export class Watch {
   readonly #startedAt: number
   readonly #onAbort = (): void => this.#end({ kind: 'aborted' })
   #heard = false
+  #idleMs: number
   #cut: Cut | null = null
   #waiting: ((cut: Cut) => void) | null = null
 
@@ -40,6 +41,7 @@ export class Watch {
     this.#limits = limits
     this.#caller = caller
     this.#startedAt = clock.now()
+    this.#idleMs = limits.idleTimeoutMs
     if (caller.aborted) this.#cut = { kind: 'aborted' }
     else caller.addEventListener('abort', this.#onAbort, { once: true })
   }
@@ -57,6 +59,11 @@ export class Watch {
   /** The first chunk has come: from now on the idle limit counts. */
   heard(): void {
     this.#heard = true
+  }
+
+  /** All that matters has come: from now on silence ends the call after `ms`. */
+  hurry(ms: number): void {
+    this.#idleMs = Math.min(this.#idleMs, ms)
   }
 
   /** Waits for the promise, the abort, or the limit that runs now. Never rejects; one wait at a time. */
@@ -95,9 +102,9 @@ export class Watch {
 
   #limit(): { readonly leftMs: number; readonly cut: Cut } {
     const spent = this.#clock.now() - this.#startedAt
-    const { firstChunkTimeoutMs, idleTimeoutMs, totalTimeoutMs } = this.#limits
+    const { firstChunkTimeoutMs, totalTimeoutMs } = this.#limits
     const next = this.#heard
-      ? { leftMs: idleTimeoutMs, cut: { kind: 'idle', afterMs: idleTimeoutMs } as const }
+      ? { leftMs: this.#idleMs, cut: { kind: 'idle', afterMs: this.#idleMs } as const }
       : { leftMs: firstChunkTimeoutMs - spent, cut: { kind: 'first', afterMs: firstChunkTimeoutMs } as const }
     const total = totalTimeoutMs - spent
     return total < next.leftMs ? { leftMs: total, cut: { kind: 'total', afterMs: totalTimeoutMs } } : next

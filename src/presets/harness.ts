@@ -2,7 +2,7 @@
 import type { TurnstepError } from '../kernel/errors.ts'
 import { ensureHome, ownerName, pathsOf } from '../host/paths.ts'
 import { env, nodeClock, nodeIds, nodeRandom } from '../host/node.ts'
-import { resolveModel } from '../models/resolve.ts'
+import { resolveModel } from './resolve-model.ts'
 import { react } from '../plugins/react/react.ts'
 import type { AgentSpec } from '../runtime/agent.ts'
 import { Harness, type HarnessOptions, type HarnessPorts, type OpenOptions } from '../runtime/harness.ts'

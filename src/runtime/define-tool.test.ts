@@ -183,7 +183,9 @@ describe('arguments (C8)', () => {
     })
     expect(await refusal(tool({ ...base, input: throwing }).validate({ a: 'x' }))).toMatch(/failed: boom/)
     const slow = standard(() => Promise.reject(new Error('late boom')))
-    expect(await refusal(tool({ ...base, input: slow as typeof city }).validate({ a: 'x' }))).toMatch(/failed: late boom/)
+    expect(await refusal(tool({ ...base, input: slow as typeof city }).validate({ a: 'x' }))).toMatch(
+      /failed: late boom/,
+    )
   })
 })
 
@@ -203,6 +205,13 @@ describe('callbacks', () => {
     expect(args).toEqual({ path: '.', n: 1 })
     expect(made.resources(args)).toEqual([{ name: '.:2', mode: 'write' }])
     expect([made.identity({}), made.approval({})]).toEqual(['.', 'Touch .?'])
+  })
+
+  it('are never given arguments that were transformed twice', async () => {
+    const marked = z.object({ a: z.string().transform((text) => `${text}!`) })
+    const made = tool({ ...base, input: marked, identity: ({ a }) => a })
+    const { args } = (await made.validate({ a: 'x' })) as { args: Args }
+    expect([made.identity({ a: 'x' }), made.identity(args)]).toEqual(['x!', 'x!'])
   })
 
   it('C6: resources that throw, or are none, make the call run alone', () => {

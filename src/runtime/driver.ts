@@ -98,7 +98,9 @@ export class Driver {
   }
 
   #run(work: () => Promise<void>): void {
-    this.#running = work()
+    // Begun only when it is known to run: the store tells of a lease while it is being taken, and that hint must find us at work.
+    this.#running = Promise.resolve()
+      .then(work)
       .catch((error: unknown) => this.#stopped(error as Error))
       .finally(() => {
         this.#running = null
@@ -146,7 +148,8 @@ export class Driver {
 async function letGo(store: Store, session: SessionId, fence: number, error: unknown): Promise<void> {
   if (isTurnstepError(error, 'lease-lost')) return
   const passes = isTurnstepError(error) ? error.class === 'retry' || error.code === 'session-closed' : false
-  const delayMs = isTurnstepError(error, 'session-closed') ? 0 : RETRY_AFTER_MS
+  // Not at once: a time that has come already would keep the lease (W3).
+  const delayMs = isTurnstepError(error, 'session-closed') ? 1 : RETRY_AFTER_MS
   try {
     await store.release(session, fence, { wake: [], ...(passes ? { until: store.now() + delayMs } : {}) })
   } catch {

@@ -88,6 +88,8 @@ export class Runner implements Run {
   #landings: (() => void)[] = []
   #foreign: Draft[] = []
   #poke: (() => void) | null = null
+  /** Something happened since this pass of the loop began to look. */
+  #woken = false
   #gated = false
   #owed: View['owed'] = { seq: 0, downMs: 0 }
   #snapshotAt = 0
@@ -235,6 +237,7 @@ export class Runner implements Run {
   async #drive(): Promise<RunEnd> {
     let idle = 0
     for (;;) {
+      this.#woken = false
       this.#stop.signal.throwIfAborted()
       await this.inbox.refresh()
       this.#recordLandings()
@@ -396,7 +399,7 @@ export class Runner implements Run {
   /** Flushes, then sleeps until something lands or arrives, or until `until`. */
   async #sleep(until?: number): Promise<void> {
     await this.journal.flush()
-    if (this.#landings.length + this.#foreign.length > 0 || this.inbox.isStale) return
+    if (this.#woken || this.inbox.isStale) return
     const ms = until === undefined ? LONGEST_SLEEP_MS : Math.min(until - this.clock.now(), LONGEST_SLEEP_MS)
     await new Promise<void>((resolve) => {
       const cancel = this.clock.after(ms, resolve)
@@ -409,6 +412,7 @@ export class Runner implements Run {
   }
 
   #wake(): void {
+    this.#woken = true
     this.#poke?.()
   }
 
@@ -433,7 +437,8 @@ export class Runner implements Run {
   async #parked(): Promise<boolean> {
     await this.journal.flush()
     if (this.#inference.live || this.#pool.live.size > 0) return false
-    await this.store.release(this.session, this.fence, { wake: [], until: this.store.now() })
+    // A moment from now: a time that has come already would keep the lease (W3).
+    await this.store.release(this.session, this.fence, { wake: [], until: this.store.now() + 1 })
     return true
   }
 

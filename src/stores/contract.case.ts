@@ -741,15 +741,25 @@ function watching(bench: Open): void {
 
     it('L4: hears of what another process did within 250 ms', async () => {
       const { store, clock, another } = await bench()
-      await drive(store)
+      const { fence } = await drive(store)
       const second = await another()
       let heard = 0
       const off = store.watch(SESSION, () => heard++)
       await clock.advance(250)
       expect(heard).toBe(0)
-      await second.put(SESSION, message('i1'))
-      await clock.advance(250)
-      expect(heard).toBeGreaterThan(0)
+      const changes = [
+        () => second.put(SESSION, message('i1')),
+        () => second.append(write(fence, 0, ['a'])),
+        () => second.withdraw(SESSION, inputId('i1')),
+        () => second.release(SESSION, fence, IDLE),
+        () => second.remove(SESSION),
+      ]
+      for (const change of changes) {
+        heard = 0
+        await change()
+        await clock.advance(250)
+        expect(heard).toBeGreaterThan(0)
+      }
       off()
     })
 

@@ -88,7 +88,7 @@ function matchSequence(
 
 /** `a{b,c}d` is `abd` and `acd`. Beyond the bound, braces are taken as they are written. */
 function expandBraces(pattern: string): readonly string[] {
-  let done: string[] = [pattern]
+  const done: string[] = [pattern]
   for (let from = 0; from < done.length && done.length <= ALTERNATIVES_MAX;) {
     const open = innermost(done[from]!)
     if (open === null) from += 1

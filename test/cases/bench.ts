@@ -38,7 +38,8 @@ export class Bench {
 
   constructor(store?: Store, clock = new FakeClock()) {
     this.clock = clock
-    this.ids = countingIds()
+    // An id is used once per log: what was given a log must not begin to count again.
+    this.ids = countingIds(store === undefined ? 'id' : 'other')
     this.store = store ?? memoryStore({ clock: this.clock })
   }
 
@@ -104,9 +105,9 @@ export function useBenches(): (store?: Store, clock?: FakeClock) => Bench {
 }
 
 /** Ids that sort as they were made. */
-function countingIds(): Ids {
+function countingIds(prefix: string): Ids {
   let n = 0
-  return { next: () => `id-${String(++n).padStart(6, '0')}`, sha256: (text) => nodeIds.sha256(text) }
+  return { next: () => `${prefix}-${String(++n).padStart(6, '0')}`, sha256: (text) => nodeIds.sha256(text) }
 }
 
 /** The same store, which outlives the harness that was given it. */

@@ -79,12 +79,15 @@ describe('a history that was cancelled somewhere', () => {
     const one = bench()
     const model = strictModel([{ emit: [{ text: 'look' }, { call: { name: 't', id: 'c1' } }] }, { emit: [{ text: 'done' }] }])
     let abort = async (): Promise<void> => {}
-    const sync = syncAt(point, () => abort(), nth)
+    let fired = 0
+    const sync = syncAt(point, () => (fired++, abort()), nth)
     const spec = agentOf(model, { tools: [toolOf('t', () => 'ok', { effect: 'write' })] })
     const session = await one.harness({ sync }).open(spec, { session: 's' })
     abort = async () => void (await session.abort())
     const turn = await session.send('go')
-    await one.settle(turn.outcome)
+    const { kind } = await one.settle(turn.outcome)
+    expect(['aborted', 'completed']).toContain(kind)
+    expect(fired).toBe(1)
     await proveUsable(await session.history())
   })
 

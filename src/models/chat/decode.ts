@@ -42,9 +42,14 @@ export class ReplyDecoder {
     this.#think = new ThinkSplitter(dialect.inlineThinking)
   }
 
-  /** Nothing more is wanted: the end mark came, or a problem. */
-  get over(): boolean {
-    return this.#done || this.#problem !== null
+  /** Nothing more is wanted. */
+  get failed(): boolean {
+    return this.#problem !== null
+  }
+
+  /** The end mark has come. */
+  get done(): boolean {
+    return this.#done
   }
 
   /** A finish reason has come, so that the reply is complete. */
@@ -54,7 +59,7 @@ export class ReplyDecoder {
 
   /** Takes the data of one event, or a whole JSON answer. */
   accept(data: string): readonly ReplyChunk[] {
-    if (this.over) return []
+    if (this.#done || this.failed) return []
     const text = data.trim()
     if (text === '[DONE]') {
       this.#done = true
@@ -74,6 +79,11 @@ export class ReplyDecoder {
   /** What was held back until more would come. Call it once, after the last piece. */
   rest(): readonly ReplyChunk[] {
     return this.#problem === null ? this.#think.end().map((span) => this.#say(span)) : []
+  }
+
+  /** Takes an event that says by its name that it is an error. */
+  refuse(data: string): void {
+    this.fail(this.#readError(data))
   }
 
   /** Gives up with this failure, unless there is one already. */

@@ -223,11 +223,12 @@ describe('messages', () => {
     const half = '\ud83d'
     const parameters = { type: 'object', [`k${half}`]: half }
     const tools = [{ name: 'look', description: half, parameters }]
-    const messages = [user(half), assistant([textPart(half)], [['c1', 'look', '{}']]), result('c1', textPart(half))]
+    const asked = user(half)
+    const messages = [asked, assistant([textPart(half)], [['c1', 'look', '{}']]), result('c1', textPart(half))]
     const raw = encoder().encode(request(messages, { tools, system: half, options: { [half]: half } }))
     expect(raw).not.toMatch(/\\ud83d|\p{Surrogate}/iu)
     expect(raw.match(/\ufffd/g)).toHaveLength(9)
-    expect(messages[0]!.content).toEqual([textPart(half)])
+    expect(asked.content).toEqual([textPart(half)])
   })
 
   it('carry images as data URLs; those of results stand behind all results', () => {
@@ -311,6 +312,31 @@ describe('X1: prefixes', () => {
       before = body.slice(0, body.lastIndexOf('],"stream"'))
       messages.push(...loop(n), user(`steer ${n}`))
     }
+  })
+
+  it('G5: a fork and a compaction that share messages with the main context get bodies of their own', () => {
+    const shared = encoder()
+    const main: Message[] = [user('go'), ...loop(1), ...loop(2)]
+    const contexts = [
+      main,
+      [...main.slice(0, 4), user('an aside')],
+      [...main, user('next')],
+      [main[0]!, user('a summary'), ...loop(3)],
+      main,
+    ]
+    for (const messages of contexts) {
+      expect(shared.encode(request(messages))).toBe(encoder().encode(request(messages)))
+    }
+  })
+
+  it('another system text starts another prefix', () => {
+    const shared = encoder()
+    shared.encode(request([user('go')]))
+    const messages = [user('go')]
+    shared.encode(request(messages))
+    expect(shared.encode(request(messages, { system: 'Other.' }))).toBe(
+      encoder().encode(request(messages, { system: 'Other.' })),
+    )
   })
 
   it('L3: a message is encoded once, however often it is sent', () => {

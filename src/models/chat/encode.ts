@@ -1,6 +1,6 @@
 /**
  * Turns a request into the body of a chat completion.
- * Owns: the encoded fragment of each message, made once and kept as long as the message lives. Not: sending it.
+ * Owns: the encoded fragment of each message, made once and kept as long as the message lives, and their sum. Not: sending it.
  * 1. A fragment depends on its message and on the ids that calls got before it; so a body starts, up to its messages, with the bytes
  *    of the body before it (X1).
  * 2. Opaque state goes back whole, and only to the very route that gave it; otherwise the message is rebuilt without reasoning (X7).
@@ -33,16 +33,29 @@ export interface EncoderOptions {
   readonly images: boolean
 }
 
+/** A message as it was encoded. */
 interface Fragment {
-  /** The message; empty where nothing of it can be sent. */
+  /** Empty where nothing of it can be sent. */
   readonly json: string
   /** The wire ids that it was made with. */
   readonly ids: readonly string[]
 }
 
+/** The messages of a context so far, joined. */
+interface Joined {
+  readonly system: string
+  readonly messages: Message[]
+  readonly ids: WireIds
+  /** Results whose images are not shown yet. */
+  images: ToolMessage[]
+  json: string
+}
+
 export class ChatEncoder {
   readonly #options: EncoderOptions
   readonly #fragments = new WeakMap<Message, Fragment>()
+  /** By the first message of a context. */
+  readonly #joined = new WeakMap<Message, Joined>()
   readonly #tools = new WeakMap<readonly ToolSpec[], string>()
 
   constructor(options: EncoderOptions) {
@@ -53,25 +66,37 @@ export class ChatEncoder {
   encode(request: ModelRequest): string {
     const head = `{"model":${wellFormedJson(this.#options.route.model)}${this.#toolsJson(request.tools)}`
     const tail = wellFormedJson(this.#settings(request)).slice(1)
-    return `${head},"messages":[${this.#messages(request).join(',')}],${tail}`
+    return `${head},"messages":[${this.#messages(request)}],${tail}`
   }
 
-  #messages(request: ModelRequest): string[] {
-    const ids = new WireIds(this.#options.dialect.legalId)
-    const out: string[] = []
-    if (request.system !== '') out.push(wellFormedJson({ role: 'system', content: request.system }))
-    let images: ToolMessage[] = []
-    for (const message of request.messages) {
-      if (message.role !== 'tool' && images.length > 0) {
-        out.push(imagesJson(images))
-        images = []
-      }
-      const { json } = this.#fragment(message, ids)
-      if (json !== '') out.push(json)
-      if (message.role === 'tool' && this.#options.images && message.content.some(isImage)) images.push(message)
+  /** Goes on where the last request of this context ended, and starts anew for one that does not continue it. */
+  #messages({ system, messages }: ModelRequest): string {
+    const first = messages.at(0)
+    if (first === undefined) return systemJson(system)
+    const kept = this.#joined.get(first)
+    const goesOn = kept !== undefined && continues(kept, system, messages)
+    const joined = goesOn ? kept : startJoined(system, this.#options.dialect)
+    // Kept again only when it is whole: something thrown on the way must not leave half of it behind.
+    this.#joined.delete(first)
+    const pieces = joined.json === '' ? [] : [joined.json]
+    for (let index = joined.messages.length; index < messages.length; index++) {
+      this.#append(messages.at(index)!, joined, pieces)
     }
-    if (images.length > 0) out.push(imagesJson(images))
-    return out
+    // Joined and not added up, since a long chain of additions is slow to read.
+    joined.json = pieces.join(',')
+    this.#joined.set(first, joined)
+    return joined.images.length === 0 ? joined.json : `${joined.json},${imagesJson(joined.images)}`
+  }
+
+  #append(message: Message, joined: Joined, pieces: string[]): void {
+    if (message.role !== 'tool' && joined.images.length > 0) {
+      pieces.push(imagesJson(joined.images))
+      joined.images = []
+    }
+    joined.messages.push(message)
+    const { json } = this.#fragment(message, joined.ids)
+    if (json !== '') pieces.push(json)
+    if (message.role === 'tool' && this.#options.images && message.content.some(isImage)) joined.images.push(message)
   }
 
   #fragment(message: Message, ids: WireIds): Fragment {
@@ -158,6 +183,20 @@ const OURS: ReadonlySet<string> = new Set(['model', 'messages', 'tools', 'stream
 const EMPTY = '(empty)'
 const IMAGE_FOLLOWS = '[image: shown in the user message after the tool results]'
 const IMAGE_LEFT_OUT = '[image: left out, since this model takes text only]'
+
+function startJoined(system: string, dialect: Dialect): Joined {
+  return { system, messages: [], ids: new WireIds(dialect.legalId), images: [], json: systemJson(system) }
+}
+
+function systemJson(system: string): string {
+  return system === '' ? '' : wellFormedJson({ role: 'system', content: system })
+}
+
+/** Whether the request starts with what was joined: a context only grows, but a fork or a compaction shares its first message. */
+function continues(joined: Joined, system: string, messages: ModelRequest['messages']): boolean {
+  if (joined.system !== system || joined.messages.length > messages.length) return false
+  return joined.messages.every((message, index) => message === messages.at(index))
+}
 
 function idsOf(message: Message, ids: WireIds): string[] {
   if (message.role === 'assistant') return message.calls.map((call) => ids.assign(call))

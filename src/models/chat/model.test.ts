@@ -152,10 +152,10 @@ describe('a change of model', () => {
     expect(sent(a.server, 1)[3]).toBe('call_b')
   })
 
-  it('case 082: arguments do not change over five rounds of rebuilding', async () => {
+  it('case 082: arguments do not change when they are rebuilt five times over', async () => {
     const raw = '{"q":"say \\"hi\\" \\\\ \\u00e9 \\n","n":1.0}'
     let args = raw
-    for (let round = 1; round <= 5; round++) {
+    for (let time = 1; time <= 5; time++) {
       const a = await open([{ emit: [{ call: { name: 'echo', raw: args } }] }], 'qwen')
       const b = await open([{ emit: [{ text: 'ok' }] }], 'openai', { knownKeysOnly: true })
       await talk(b.model, await talk(a.model, [], 'go'), null)
@@ -182,10 +182,22 @@ describe('streams', () => {
     expect((await collect(model, ask('go'))).end.kind).toBe('done')
   })
 
-  it('end at the end mark, although the connection stays open', async () => {
-    const { server, model } = await open([{ tail: 'open', emit: [{ text: 'hi' }] }])
-    expect((await collect(model, ask('go'))).end.kind).toBe('done')
+  it('end soon after the end mark, although the connection stays open', async () => {
+    const clock = new FakeClock()
+    const server = await serve([{ tail: 'open', emit: [{ text: 'hi' }] }])
+    const all = collect(connect(server, 'generic', { clock }), ask('go'))
+    await until(() => clock.nextAt !== null && clock.nextAt <= clock.now() + 100)
+    await clock.advance(100)
+    expect((await all).end.kind).toBe('done')
     await until(() => server.hungUp() === 1)
+  })
+
+  it('that were read to their end leave a connection for the next call', async () => {
+    const steps = Array.from({ length: 8 }, (): WireStep => ({ emit: [{ text: 'hi' }] }))
+    const { server, model } = await open([{ fault: { kind: 'http', status: 500 } }, ...steps])
+    for (let call = 0; call <= steps.length; call++) await collect(model, ask('go'))
+    // The transport may open a second one while it puts the first back.
+    expect(server.connections()).toBeLessThanOrEqual(2)
   })
 
   it('are complete with a finish reason when nothing comes behind it', async () => {
@@ -202,6 +214,23 @@ describe('streams', () => {
     await until(() => clock.armed > 0)
     await clock.advance(240_000)
     expect((await all).end).toMatchObject({ kind: 'done', reply: { usage: null } })
+  })
+
+  it('are not idle while the provider says that it is still there', async () => {
+    const clock = new FakeClock()
+    const bytes = new TransformStream<Uint8Array, Uint8Array>()
+    const writer = bytes.writable.getWriter()
+    const write = (text: string): Promise<void> => writer.write(new TextEncoder().encode(text))
+    const kept: typeof fetch = () => Promise.resolve(new Response(bytes.readable))
+    const all = collect(connect(await serve([]), 'deepseek', { clock, fetch: kept, idleTimeoutMs: 1000 }), ask('go'))
+    for (let n = 0; n < 5; n++) {
+      await write(': keep-alive\n\n')
+      await clock.advance(900)
+    }
+    await write(FINISHED)
+    await writer.close()
+    expect((await all).text).toBe('hi')
+    expect(clock.armed).toBe(0)
   })
 
   it('T7: hang up at the abort', async () => {

@@ -87,7 +87,7 @@ class ChatLine {
         yield chunk
         if (watch.cut !== null) break
       }
-      for (const chunk of watch.cut === null ? decoder.rest() : []) yield chunk
+      if (watch.cut === null || decoder.finished) yield* decoder.rest()
     } catch (error) {
       decoder.fail({
         kind: 'unknown',
@@ -112,7 +112,7 @@ class ChatLine {
     try {
       if (answer.status < 200 || answer.status > 299) decoder.fail(await this.#refused(answer))
       else if (isWhole(answer)) yield* wholeReply(answer, decoder)
-      else yield* streamedReply(answer, decoder)
+      else yield* streamedReply(answer, watch, decoder)
     } finally {
       answer.close()
     }
@@ -156,26 +156,38 @@ function lastWord(cut: Cut | null, decoder: ReplyDecoder, shown: boolean): Model
     const usage = 'reply' in end ? end.reply.usage : end.usage
     return { type: 'end', kind: 'aborted', failure: { ...failureOfCut(cut), partial: shown }, usage }
   }
-  if (cut !== null && !decoder.finished) decoder.fail(failureOfCut(cut))
+  if (cut !== null && !decoder.finished && !decoder.done) decoder.fail(failureOfCut(cut))
   return decoder.end(shown)
 }
 
-async function* streamedReply(answer: Answer, decoder: ReplyDecoder): AsyncGenerator<ReplyChunk, void, undefined> {
+async function* streamedReply(
+  answer: Answer,
+  watch: Watch,
+  decoder: ReplyDecoder,
+): AsyncGenerator<ReplyChunk, void, undefined> {
   const reader = await sseReader()
-  while (!decoder.over) {
+  while (!decoder.failed) {
     const piece = await answer.read()
     if (piece.kind === 'cut') return
     if (piece.kind === 'failed') {
-      if (!decoder.finished) decoder.fail(failureOfBreak(piece.error))
+      if (!decoder.finished && !decoder.done) decoder.fail(failureOfBreak(piece.error))
       return
     }
     if (piece.value === null) return yield* lastPieces(reader.end(), decoder)
     for (const item of reader.push(piece.value)) {
-      if (item.kind === 'event') yield* decoder.accept(item.data)
+      if (item.kind === 'event' && item.event === 'error') decoder.refuse(item.data)
+      else if (item.kind === 'event') yield* decoder.accept(item.data)
       else decoder.fail(protocolFailure('the stream holds a line that is no server-sent event', item.line))
     }
+    if (decoder.done) watch.hurry(AFTER_DONE_MS)
   }
 }
+
+/**
+ * How long the end of the body may take once the reply is over. It mostly comes along with the end mark; a body that is read to its
+ * end leaves a connection that the next call can use.
+ */
+const AFTER_DONE_MS = 100
 
 /** An event that the end of the body cut short says nothing; one that only lacks its blank line counts. */
 function* lastPieces(items: readonly SseItem[], decoder: ReplyDecoder): Generator<ReplyChunk> {

@@ -37,8 +37,9 @@ export class ReplyRecord {
   /** The message as JSON text, or null where there is nothing that a wire would take back. */
   toJson(calls: readonly Draft[], dialect: Dialect): string | null {
     if (this.content === '' && calls.length === 0 && this.refusal === '') return null
-    const message: Record<string, Json> = { role: 'assistant', content: this.content === '' ? null : this.content }
-    if (this.refusal !== '') message['refusal'] = this.refusal
+    // A refusal goes back as text: few endpoints know its own key.
+    const content = this.content === '' ? this.refusal : this.content
+    const message: Record<string, Json> = { role: 'assistant', content: content === '' ? null : content }
     if (dialect.sendsReasoning) {
       for (const [key, text] of this.#reasoning) message[key] = text
       if (this.#details.length > 0) message['reasoning_details'] = this.#details

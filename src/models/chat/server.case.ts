@@ -37,12 +37,15 @@ export interface ChatServer {
   readonly complaints: string[]
   /** Resolves when a client has hung up. */
   readonly hungUp: () => number
+  readonly connections: () => number
   close(): Promise<void>
 }
 
 export async function chatServer(script: readonly WireStep[], rules: StrictRules = {}): Promise<ChatServer> {
   const play = new Play(script, rules)
   const server = createServer((request, response) => void play.answer(request, response))
+  let connections = 0
+  server.on('connection', () => void connections++)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
@@ -50,6 +53,7 @@ export async function chatServer(script: readonly WireStep[], rules: StrictRules
     seen: play.seen,
     complaints: play.complaints,
     hungUp: () => play.hungUp,
+    connections: () => connections,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -2,10 +2,10 @@
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import type { Route } from '../../kernel/message.ts'
-import type { Clock, Model, ModelChunk, ModelEnd, ModelRequest } from '../../runtime/ports.ts'
+import type { Clock, Model, ModelEnd, ModelRequest } from '../../runtime/ports.ts'
 import { Cursor, type CursorMode, type Pick } from './cursor.ts'
 import { complaints } from './expect.ts'
-import { aborted, play } from './play.ts'
+import { Playback } from './play.ts'
 import type { Script } from './script.ts'
 
 export interface ScriptedOptions {
@@ -55,7 +55,9 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
   const failures: ScriptFailure[] = []
   const requests: ModelRequest[] = []
 
-  const judge = (request: ModelRequest): Pick | ModelEnd => {
+  const settings = { clock: options.clock ?? null, idleTimeoutMs: options.idleTimeoutMs ?? null }
+
+  const pickFor = (request: ModelRequest): Pick | ModelEnd => {
     requests.push(request)
     if (requests.length > REQUESTS_MAX) requests.shift()
     const pick = cursor.pick(request)
@@ -66,13 +68,22 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
     return scriptEnd(`${step}: ${problems.join('; ')}`)
   }
 
+  const judge = (request: ModelRequest): Pick | ModelEnd => {
+    try {
+      return pickFor(request)
+    } catch (error) {
+      // A function of the script's author threw: the script is wrong, and the stream must not throw.
+      return scriptEnd(`the script threw ${String(error)}`)
+    }
+  }
+
   return {
     route,
     binding: options.binding ?? 'none',
     contextTokens: options.contextTokens ?? null,
     failures,
     requests,
-    stream: (request, signal) => answer(() => judge(request), request, signal, options),
+    stream: (request, signal) => new Playback(judge, request, signal, settings),
     verify() {
       const problems = failures.map((failure) => `session "${failure.session}", ${failure.step}: ${failure.message}`)
       for (const step of cursor.unplayed()) problems.push(`${step} was never played`)
@@ -82,32 +93,6 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
         })
     },
   }
-}
-
-async function* answer(
-  judge: () => Pick | ModelEnd,
-  request: ModelRequest,
-  signal: AbortSignal,
-  options: ScriptedOptions,
-): AsyncGenerator<ModelChunk, void, undefined> {
-  if (signal.aborted) return yield aborted(false)
-  let verdict: Pick | ModelEnd
-  try {
-    verdict = judge()
-  } catch (error) {
-    // A function of the script's author threw: his script is wrong, and the stream must not throw.
-    verdict = scriptEnd(`the script threw ${String(error)}`)
-  }
-  if ('type' in verdict) return yield verdict
-  const pick = verdict
-  yield* play(pick.step, {
-    label: pick.label,
-    request,
-    signal,
-    consume: () => pick.consume(),
-    clock: options.clock ?? null,
-    idleTimeoutMs: options.idleTimeoutMs ?? null,
-  })
 }
 
 function problemsOf({ step, view, previous }: Pick, route: Route, { clock }: ScriptedOptions): string[] {

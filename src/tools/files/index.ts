@@ -1,5 +1,4 @@
 export { editFileTool } from './edit-file.ts'
 export { listFilesTool } from './list-files.ts'
 export { readFileTool } from './read-file.ts'
-export type { FileOptions } from './texts.ts'
 export { writeFileTool } from './write-file.ts'

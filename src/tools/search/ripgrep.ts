@@ -54,7 +54,16 @@ export async function ripgrep(query: Query, findings: Findings, options: Ripgrep
 function argsOf({ pattern, literal, ignoreCase, glob, context, ignored }: Query): readonly string[] {
   return [
     '--no-config',
-    ...['--line-number', '--column', '--with-filename', '--null', '--no-heading', '--color=never', '--no-messages'],
+    ...[
+      '--line-number',
+      '--column',
+      '--with-filename',
+      '--null',
+      '--no-heading',
+      '--color=never',
+      '--no-messages',
+      '--crlf',
+    ],
     ...['--hidden', '--no-require-git', '--no-ignore-dot', '--no-ignore-global', '--no-ignore-exclude'],
     '--sort=path',
     `--max-filesize=${SEARCHED_BYTES_MAX}`,

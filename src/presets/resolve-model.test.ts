@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, it } from 'vitest'
 import { isTurnstepError } from '../kernel/errors.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
-import { type ChatServer, chatServer } from './chat/server.case.ts'
-import { ask, collect, failureOf } from './contract.case.ts'
-import { knownProviders, resolveModel } from './resolve.ts'
+import { type ChatServer, chatServer } from '../models/chat/server.case.ts'
+import { ask, collect, failureOf } from '../models/contract.case.ts'
+import { knownProviders, resolveModel } from './resolve-model.ts'
 
 const servers: ChatServer[] = []
 
@@ -87,7 +87,7 @@ describe('models by name', () => {
 
 describe('a resolver that nobody uses', () => {
   it('loads no codec and no package', () => {
-    expect(loadedWith('resolve.ts')).toEqual(['../kernel/errors.ts'])
+    expect(loadedWith('resolve-model.ts')).toEqual(['../kernel/errors.ts'])
   })
 })
 

@@ -1,8 +1,8 @@
 /** Models by name, such as `deepseek/deepseek-chat`: what a provider needs is read from the environment that is passed in. */
 import { TurnstepError } from '../kernel/errors.ts'
 import type { Clock, Model, ModelChunk, ModelRequest } from '../runtime/ports.ts'
-import type { ChatOptions, DialectName } from './chat/index.ts'
-import type { ProxySettings } from './proxy.ts'
+import type { ChatOptions, DialectName } from '../models/chat/index.ts'
+import type { ProxySettings } from '../models/proxy.ts'
 
 export interface ResolveOptions {
   /** Reads an environment variable. */
@@ -131,6 +131,23 @@ export function knownProviders(): readonly string[] {
   return PROVIDERS.flatMap(({ names }) => names)
 }
 
+/** What is known of each provider: where its key and its base URL are read from, and the URL without one. */
+export function providerSettings(): readonly {
+  readonly name: string
+  readonly keys: readonly string[]
+  readonly urls: readonly string[]
+  readonly baseUrl: string
+  readonly needsKey: boolean
+}[] {
+  return PROVIDERS.map(({ names, keys, urls, baseUrl, local = false }) => ({
+    name: names[0]!,
+    keys,
+    urls,
+    baseUrl,
+    needsKey: !local,
+  }))
+}
+
 function customProvider(name: string, options: ResolveOptions): Provider {
   const prefix = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')
   const variable = `${prefix}_BASE_URL`
@@ -190,7 +207,7 @@ function lazyChat(options: ChatOptions & { readonly dialect: DialectName; readon
 
   async function* first(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void, undefined> {
     try {
-      const { chatModel } = await import('./chat/index.ts')
+      const { chatModel } = await import('../models/chat/index.ts')
       loaded ??= chatModel(options)
     } catch (error) {
       const failure = {

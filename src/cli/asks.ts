@@ -1,0 +1,49 @@
+/** Questions that wait for a person: which there are, how they are shown, which one is meant. */
+import { TurnstepError } from '../kernel/errors.ts'
+import type { SessionId } from '../kernel/ids.ts'
+import { loadState } from '../runtime/load.ts'
+import type { Store } from '../runtime/ports.ts'
+import type { Ask } from '../runtime/session.ts'
+import { asksOf } from '../runtime/status.ts'
+import { usage, type Cli } from './cli.ts'
+import { argsLine } from './describe.ts'
+
+/** All open questions, also while other calls of the same step still run. */
+export async function openAsks(store: Store, session: SessionId): Promise<Ask[]> {
+  return asksOf((await loadState(store, session)).state)
+}
+
+export function askLine({ texts }: Cli, ask: Ask, n: number): string {
+  switch (ask.kind) {
+    case 'approval':
+      return texts.asking.approval(n, ask.call, ask.tool, argsLine(ask.args, Infinity), ask.reason)
+    case 'deferred':
+      return texts.asking.deferred(n, ask.call, ask.tool, ask.reason)
+    case 'step-limit':
+      return texts.asking['step-limit'](n, ask.call, ask.reason)
+  }
+}
+
+/** Shows the questions, numbered from 1. */
+export function showAsks(cli: Cli, asks: readonly Ask[]): void {
+  cli.out.question(cli.texts.waiting(asks.length))
+  for (const [index, ask] of asks.entries()) {
+    cli.out.line({ type: 'ask', ...ask })
+    cli.out.question(askLine(cli, ask, index + 1))
+  }
+}
+
+/** The question that is meant: by call id, by its number, or the only one. Throws `ask-missing` and, after listing, `usage-invalid`. */
+export function pickAsk(cli: Cli, session: string, asks: readonly Ask[], which: string | undefined): Ask {
+  const { texts } = cli
+  if (which !== undefined) {
+    const found = asks.find((ask, index) => ask.call === which || String(index + 1) === which)
+    if (found !== undefined) return found
+    throw new TurnstepError('ask-missing', texts.noSuchAsk(which, asks.map((ask) => ask.call).join(', ')))
+  }
+  const [only] = asks
+  if (only === undefined) throw new TurnstepError('ask-missing', texts.noAsk(session))
+  if (asks.length === 1) return only
+  showAsks(cli, asks)
+  throw usage(texts.severalAsks(asks.length))
+}

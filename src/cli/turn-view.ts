@@ -1,0 +1,158 @@
+/**
+ * Shows a session's work as it comes: events and live deltas in, lines out. Owns what was shown of the running reply and how the
+ * last turn ended; asks nothing of the session.
+ */
+import type { Event, EventOf } from '../kernel/events.ts'
+import type { CallId, InputId } from '../kernel/ids.ts'
+import { textOf } from '../kernel/message.ts'
+import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
+import type { Live, Watched } from '../runtime/session.ts'
+import type { Cli } from './cli.ts'
+import { argsLine, callLine, contentLine, oneLine, outcomeLine } from './describe.ts'
+
+export class TurnView {
+  /** Seq of the last event shown. */
+  seq: number
+  /** How the last turn that was seen ended; null: none has. */
+  outcome: (TurnOutcome & { readonly goal: Goal }) | null = null
+  /** The answer of the last turn: its last reply that asked for no call. */
+  text = ''
+  /** A turn is open, as far as was seen. */
+  isWorking = false
+  /** Inputs whose entering needs no line: whoever is at the keyboard has just typed them. */
+  readonly #own: ReadonlySet<InputId>
+  readonly #cli: Cli
+  readonly #names = new Map<CallId, string>()
+  #shown = { key: '', text: '' }
+  /** The reply that may be the turn's answer was printed as it came. */
+  #isTextShown = false
+
+  constructor(cli: Cli, after: number, own: ReadonlySet<InputId> = new Set()) {
+    this.#cli = cli
+    this.#own = own
+    this.seq = after
+  }
+
+  see(seen: Watched): void {
+    if (seen.kind === 'live') return this.#live(seen.live)
+    this.#cli.out.line({ type: 'event', event: seen.event })
+    this.#event(seen.event)
+    this.seq = seen.event.seq
+  }
+
+  // ── live ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #live(live: Live): void {
+    const { out, texts } = this.#cli
+    switch (live.type) {
+      case 'text':
+        out.line(live)
+        return this.#delta(keyOf(live), live.text)
+      case 'reasoning':
+        return out.line(live)
+      case 'reset':
+        out.line(live)
+        if (this.#shown.key === keyOf(live) && this.#shown.text !== '') out.notice('reset', texts.voided)
+        return
+      case 'progress':
+        out.line(live)
+        return out.progress(`  ${this.#names.get(live.call) ?? live.call}: ${oneLine(live.text)}`)
+      case 'call':
+      case 'stopped':
+        return
+    }
+  }
+
+  #delta(key: string, text: string): void {
+    if (this.#shown.key !== key) this.#shown = { key, text: '' }
+    this.#shown.text += text
+    if (this.#cli.out.isStreaming) this.#cli.out.stream(text)
+  }
+
+  // ── events ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #event(event: Event): void {
+    const { out, texts } = this.#cli
+    // Foreign events (L6) fall through: they are nobody's to show.
+    const known = event as EventOf<'turn.started'> | Exclude<Event, { data: unknown }>
+    switch (known.type) {
+      case 'turn.started':
+        this.isWorking = true
+        this.text = ''
+        this.#names.clear()
+        return
+      case 'input.entered':
+        if (!this.#own.has(known.input) && known.origin.kind !== 'system')
+          out.progress(texts.entered(texts.lanes[known.lane], known.step + 1, contentLine(known.content)), 'plain')
+        return
+      case 'input.rejected':
+        if (known.lane !== 'control') out.notice('rejected', texts.rejected(texts.lanes[known.lane], known.reason))
+        return
+      case 'model.failed':
+        return this.#modelFailed(known)
+      case 'reply.completed':
+        return this.#reply(known)
+      case 'reply.interrupted':
+        if (known.reason === 'crashed') out.progress(texts.brokeOff)
+        return
+      case 'call.started':
+        return out.progress(`→ ${this.#names.get(known.call) ?? known.call}${known.attempt > 1 ? ` (${known.attempt})` : ''}`)
+      case 'call.ended': {
+        const line = callLine(known.outcome, known.content)
+        return line === null ? undefined : out.progress(`  ${this.#names.get(known.call) ?? known.call}: ${line}`, 'warn')
+      }
+      case 'call.ended-late':
+        return out.progress(`  ${contentLine(known.content, 160)}`)
+      case 'stop.vetoed':
+        return out.progress(texts.vetoed(known.by))
+      case 'context.compacted':
+        return out.progress(texts.compacted)
+      case 'log.damaged':
+        return out.notice('log-damaged', texts.damaged(known.from, known.reason), 'bad')
+      case 'turn.ended':
+        return this.#turnEnded(known)
+      default:
+        return
+    }
+  }
+
+  #modelFailed({ failure, retryAt, at, attempt }: EventOf<'model.failed'>): void {
+    if (retryAt === null || failure.kind === 'superseded') return
+    const { out, texts } = this.#cli
+    out.notice('retry', texts.retry(failure.kind, failure.message, attempt + 1, Math.max(0, retryAt - at)))
+  }
+
+  #reply(reply: EventOf<'reply.completed'>): void {
+    const { out } = this.#cli
+    const text = textOf(reply.parts)
+    for (const { id, name, args } of reply.calls) this.#names.set(id, `${name} ${argsLine(args)}`.trim())
+    if (out.isStreaming) this.#finishStream(keyOf(reply), text)
+    // A reply that is followed by another was not the answer: people see it in passing.
+    else if (this.text !== '' && !this.#isTextShown) out.progress(this.text)
+    this.#isTextShown = out.isStreaming
+    if (reply.calls.length === 0) this.text = text
+    else if (text.trim() !== '' && !out.isStreaming) out.progress(text)
+  }
+
+  /** Deltas are lossy, the log is not: whatever of the reply was not shown yet is shown now. */
+  #finishStream(key: string, text: string): void {
+    const { out } = this.#cli
+    const shown = this.#shown.key === key ? this.#shown.text : ''
+    if (text.startsWith(shown)) out.stream(text.slice(shown.length))
+    else out.result(text)
+    out.endLine()
+  }
+
+  #turnEnded({ outcome, goal }: EventOf<'turn.ended'>): void {
+    const { out, texts } = this.#cli
+    this.isWorking = false
+    this.outcome = { ...outcome, goal }
+    if (this.text !== '' && !this.#isTextShown) out.result(this.text)
+    const line = outcomeLine(texts, outcome)
+    if (line !== null) out.notice(outcome.kind, line, outcome.kind === 'error' ? 'bad' : 'warn')
+  }
+}
+
+function keyOf(at: { readonly turn: number; readonly step: number; readonly attempt: number }): string {
+  return `${at.turn}/${at.step}/${at.attempt}`
+}
