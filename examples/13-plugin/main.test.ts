@@ -6,7 +6,7 @@ const sendMail = tool({
   name: 'send_mail',
   description: 'Send a mail',
   input: { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] },
-  run: ({ to }) => `Sent to ${String(to)}.`,
+  run: ({ to }) => `Sent to ${JSON.stringify(to)}.`,
 })
 
 async function withAgent(spec: AgentSpec, use: (session: Session) => Promise<void>): Promise<void> {

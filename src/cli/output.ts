@@ -38,7 +38,7 @@ export class Output {
   /** A line of the result. */
   result(text: string): void {
     if (this.json) return
-    this.#endLine()
+    this.endLine()
     this.#io.stdout.write(`${this.#safe(text, this.#io.stdout)}\n`)
   }
 
@@ -50,7 +50,7 @@ export class Output {
   }
 
   /** Ends unfinished text. */
-  #endLine(): void {
+  endLine(): void {
     if (this.#midLine) this.#io.stdout.write('\n')
     this.#midLine = false
   }
@@ -82,12 +82,12 @@ export class Output {
   }
 
   #tell(text: string, tone: Tone): void {
-    if (this.#io.stdout.isTTY === true) this.#endLine()
+    if (this.#io.stdout.isTTY === true) this.endLine()
     this.#io.stderr.write(`${this.#tint[tone](this.#safe(text, this.#io.stderr))}\n`)
   }
 
   #safe(text: string, to: { readonly isTTY?: boolean }): string {
-    return to.isTTY === true ? text.replace(CONTROLS, '\u{FFFD}') : text
+    return to.isTTY === true ? text.replaceAll('\r\n', '\n').replace(CONTROLS, '\u{FFFD}') : text
   }
 }
 

@@ -3,6 +3,7 @@
  * last turn ended; asks nothing of the session.
  */
 import type { Event, EventOf } from '../kernel/events.ts'
+import { addUsage, noUsage, type Usage } from '../kernel/failure.ts'
 import type { CallId, InputId } from '../kernel/ids.ts'
 import { textOf } from '../kernel/message.ts'
 import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
@@ -17,6 +18,8 @@ export class TurnView {
   outcome: (TurnOutcome & { readonly goal: Goal }) | null = null
   /** The answer of the last turn: its last reply that asked for no call. */
   text = ''
+  /** Of the model calls that were seen. */
+  usage: Usage = noUsage
   /** A turn is open, as far as was seen. */
   isWorking = false
   /** Inputs whose entering needs no line: whoever is at the keyboard has just typed them. */
@@ -73,44 +76,43 @@ export class TurnView {
 
   #event(event: Event): void {
     const { out, texts } = this.#cli
-    // Foreign events (L6) fall through: they are nobody's to show.
-    const known = event as EventOf<'turn.started'> | Exclude<Event, { data: unknown }>
-    switch (known.type) {
+    if ('usage' in event) this.usage = addUsage(this.usage, event.usage)
+    switch (event.type) {
       case 'turn.started':
         this.isWorking = true
         this.text = ''
         this.#names.clear()
         return
       case 'input.entered':
-        if (!this.#own.has(known.input) && known.origin.kind !== 'system')
-          out.progress(texts.entered(texts.lanes[known.lane], known.step + 1, contentLine(known.content)), 'plain')
+        if (!this.#own.has(event.input) && event.origin.kind !== 'system')
+          out.progress(texts.entered(texts.lanes[event.lane], event.step + 1, contentLine(event.content)), 'plain')
         return
       case 'input.rejected':
-        if (known.lane !== 'control') out.notice('rejected', texts.rejected(texts.lanes[known.lane], known.reason))
+        if (event.lane !== 'control') out.notice('rejected', texts.rejected(texts.lanes[event.lane], event.reason))
         return
       case 'model.failed':
-        return this.#modelFailed(known)
+        return this.#modelFailed(event)
       case 'reply.completed':
-        return this.#reply(known)
+        return this.#reply(event)
       case 'reply.interrupted':
-        if (known.reason === 'crashed') out.progress(texts.brokeOff)
+        if (event.reason === 'crashed') out.progress(texts.brokeOff)
         return
       case 'call.started':
-        return out.progress(`→ ${this.#names.get(known.call) ?? known.call}${known.attempt > 1 ? ` (${known.attempt})` : ''}`)
+        return out.progress(`→ ${this.#names.get(event.call) ?? event.call}${event.attempt > 1 ? ` (${event.attempt})` : ''}`)
       case 'call.ended': {
-        const line = callLine(known.outcome, known.content)
-        return line === null ? undefined : out.progress(`  ${this.#names.get(known.call) ?? known.call}: ${line}`, 'warn')
+        const line = callLine(event.outcome, event.content)
+        return line === null ? undefined : out.progress(`  ${this.#names.get(event.call) ?? event.call}: ${line}`, 'warn')
       }
       case 'call.ended-late':
-        return out.progress(`  ${contentLine(known.content, 160)}`)
+        return out.progress(`  ${contentLine(event.content, 160)}`)
       case 'stop.vetoed':
-        return out.progress(texts.vetoed(known.by))
+        return out.progress(texts.vetoed(event.by))
       case 'context.compacted':
         return out.progress(texts.compacted)
       case 'log.damaged':
-        return out.notice('log-damaged', texts.damaged(known.from, known.reason), 'bad')
+        return out.notice('log-damaged', texts.damaged(event.from, event.reason), 'bad')
       case 'turn.ended':
-        return this.#turnEnded(known)
+        return this.#turnEnded(event)
       default:
         return
     }

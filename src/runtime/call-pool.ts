@@ -149,7 +149,7 @@ export class CallPool {
   #becomeStraggler(body: Body): void {
     this.#live.delete(body.call.record.id)
     body.cancelTimer()
-    body.straggling = this.#stragglers.add(body.call.record.resources, () => this.#run.land(() => {}))
+    body.straggling = this.#stragglers.add(body.call.record.resources)
   }
 
   /** By the inbox, never by the journal: this runner may have lost its lease long ago (C5). */

@@ -8,11 +8,13 @@ import type { CallId } from '../kernel/ids.ts'
 import { judgeRepetition } from '../kernel/guard.ts'
 import type { Call } from '../kernel/state.ts'
 import { canonicalJson } from '../util/json.ts'
+import { wellFormed } from '../util/wellformed.ts'
 import type { CallDecision } from './plugin.ts'
 import { argsProblem } from './reply.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
 import { outcomeContent } from './call-facts.ts'
+import { schemaHint } from './tool-schema.ts'
 import type { Args, Tool } from './tool.ts'
 
 /** A call that may start: its tool, and the arguments that its body gets. */
@@ -53,7 +55,10 @@ export class Judge {
   async prepare(call: Call): Promise<Prepared | null> {
     const known = this.#prepared.get(call.record.id)
     if (known !== undefined) return known
-    return this.#validate(call, call.args ?? null)
+    const checked = await this.#check(call, call.args ?? null)
+    if ('tool' in checked) return checked
+    // What was started cannot be said never to have run, though nothing here can run it any more.
+    return this.#end(call, call.status === 'started' ? { kind: 'unknown', reason: 'crashed' } : checked)
   }
 
   async #one(call: Call): Promise<'done' | 'control'> {
@@ -67,15 +72,18 @@ export class Judge {
 
   /** Null: answered as invalid. */
   async #validate(call: Call, rewritten: Args | null): Promise<Prepared | null> {
+    const checked = await this.#check(call, rewritten)
+    return 'tool' in checked ? checked : this.#end(call, checked)
+  }
+
+  async #check({ record }: Call, rewritten: Args | null): Promise<Prepared | Invalid> {
     const { agent, wording } = this.#run
-    const { record } = call
     const tool = agent.tools.get(record.name)
-    if (tool === undefined) return this.#end(call, { kind: 'invalid', problem: 'tool', message: wording.noTool(record.name, [...agent.tools.keys()]) })
+    if (tool === undefined) return invalid('tool', wording.noTool(record.name, [...agent.tools.keys()]))
     const args = rewritten ?? record.args
-    if (args === undefined) return this.#end(call, { kind: 'invalid', problem: 'json', message: wording.badJson(argsProblem(record.rawArgs)) })
+    if (args === undefined) return invalid('json', `${wording.badJson(argsProblem(record.rawArgs))}\nSchema: ${schemaHint(tool.parameters)}`)
     const validated = await tool.validate(args)
-    if (!validated.ok) return this.#end(call, { kind: 'invalid', problem: 'schema', message: validated.message })
-    return { tool, args: validated.args, rewritten }
+    return validated.ok ? { tool, args: validated.args, rewritten } : invalid('schema', validated.message)
   }
 
   #guarded(call: Call): boolean {
@@ -135,6 +143,13 @@ export class Judge {
     this.#run.journal.record({ type: 'call.ended', call: call.record.id, outcome, content })
     return null
   }
+}
+
+type Invalid = Extract<CallOutcome, { kind: 'invalid' }>
+
+/** What is said may quote the model's own text, cut anywhere (X8). */
+function invalid(problem: Invalid['problem'], message: string): Invalid {
+  return { kind: 'invalid', problem, message: wellFormed(message) }
 }
 
 const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const

@@ -32,6 +32,7 @@ import { makeCallRecord } from './reply.ts'
 import type { Run } from './run.ts'
 import type { Live } from './session.ts'
 import { settleCalls } from './settle.ts'
+import { statusOf } from './status.ts'
 import type { Stragglers } from './stragglers.ts'
 import type { SyncPoints } from './sync-points.ts'
 import { WORDINGS, type Wording, type Locale } from './wording.ts'
@@ -129,6 +130,7 @@ export class Runner implements Run {
   /** Drives the session until it rests. Throws if the lease is lost or the store fails: whoever comes next reads the log. */
   async run(): Promise<RunEnd> {
     const unwatch = this.store.watch(this.session, (what) => this.#onChange(what))
+    const unlisten = this.#options.stragglers.listen(() => this.#wake())
     this.#lease.start()
     try {
       await this.#load()
@@ -136,6 +138,7 @@ export class Runner implements Run {
       return await this.#drive()
     } finally {
       unwatch()
+      unlisten()
       this.#lease.stop()
       this.#stop.abort()
       this.#turn.unlink()
@@ -208,7 +211,9 @@ export class Runner implements Run {
     if (damage !== null) throw new TurnstepError('log-damaged', `session "${session}" cannot be read beyond event ${state.seq}: ${damage.reason}`)
     this.#snapshotAt = state.seq - folded
     this.journal = new Journal({ store, session, fence, state, sync: this.sync, onDurable: (events) => this.#onDurable(events) })
-    this.#owed = { seq: state.seq, downMs: state.seq === 0 ? 0 : Math.max(0, store.now() - state.at) }
+    // A session that waited for people was not down, however long it took them (A3, C4).
+    const rested = state.seq === 0 || statusOf(state).kind === 'waiting'
+    this.#owed = { seq: state.seq, downMs: rested ? 0 : Math.max(0, store.now() - state.at) }
     this.#judge.forget()
     this.#gated = false
     this.inbox.touch()

@@ -1,14 +1,31 @@
 /** What a state means to people (T2). */
-import type { State } from '../kernel/state.ts'
+import { barrier } from '../kernel/plan.ts'
+import type { Call, State, Step } from '../kernel/state.ts'
 import type { Ask, SessionStatus } from './session.ts'
 
 export function statusOf(state: State): SessionStatus {
   const { turn, step, held, lastTurn } = state
   if (turn === null) return held !== null && lastTurn !== null ? { kind: 'held', outcome: lastTurn.outcome } : { kind: 'idle' }
   const asks = asksOf(state)
-  const busy = step !== null && (step.request !== null || step.calls.some((call) => !['asked', 'deferred', 'ended'].includes(call.status)))
+  const busy = step !== null && (step.request !== null || step.calls.some((call) => isBusy(step, call)))
   if (asks.length > 0 && !busy && turn.abort === null) return { kind: 'waiting', turn: turn.n, asks }
   return { kind: 'running', turn: turn.n, step: step?.n ?? turn.steps }
+}
+
+/** Neither ended nor waiting: for an answer, or behind a call that waits for one (C6). */
+function isBusy(step: Step, call: Call): boolean {
+  switch (call.status) {
+    case 'started':
+    case 'refused':
+      return true
+    case 'requested':
+    case 'approved':
+      return barrier(step.calls, call) === undefined
+    case 'asked':
+    case 'deferred':
+    case 'ended':
+      return false
+  }
 }
 
 /** Everything that a person or an outside system may answer now. */

@@ -8,6 +8,8 @@ const HOLD_MAX_MS = 60_000
 export class Stragglers {
   readonly #clock: Clock
   readonly #held = new Map<CallRecord['resources'], () => void>()
+  /** The runner at work, if there is one: not the one that made them, which may have let go long ago. */
+  #onFree: () => void = () => {}
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -17,15 +19,23 @@ export class Stragglers {
     return [...this.#held.keys()]
   }
 
-  /** Takes the resources; the answer gives them back. `onFree` is called once, when they are free again. */
-  add(resources: CallRecord['resources'], onFree: () => void): () => void {
+  /** Calls back whenever resources are free again, until the answer is called. One at a time may listen. */
+  listen(onFree: () => void): () => void {
+    this.#onFree = onFree
+    return () => {
+      if (this.#onFree === onFree) this.#onFree = () => {}
+    }
+  }
+
+  /** Takes the resources; the answer gives them back. */
+  add(resources: CallRecord['resources']): () => void {
     const own = [...resources]
     const free = (): void => {
       const cancel = this.#held.get(own)
       if (cancel === undefined) return
       this.#held.delete(own)
       cancel()
-      onFree()
+      this.#onFree()
     }
     this.#held.set(own, this.#clock.after(HOLD_MAX_MS, free, { unref: true }))
     return free

@@ -1,13 +1,21 @@
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readTree } from '../tidy/tree.ts'
-import { brokenLinks, looseSnippets, unknownScripts } from './pages.ts'
+import { brokenLinks, looseSnippets, snippets, unknownScripts } from './pages.ts'
 
 const { files, manifest } = readTree(fileURLToPath(new URL('../..', import.meta.url)))
 const pages = [...files.keys()].filter((path) => path.endsWith('.md'))
 
 /** Pages whose snippets a reader copies. */
 const forReaders = pages.filter((path) => /^README|^docs\/(guides|reference|zh)\//.test(path))
+
+/** Pages that exist in both languages: English, Chinese. */
+const TRANSLATED: readonly (readonly [string, string])[] = [
+  ['README.md', 'README.zh-CN.md'],
+  ...['getting-started', 'steering-and-queues', 'tools', 'crashes'].map(
+    (name) => [`docs/guides/${name}.md`, `docs/zh/${name}.md`] as const,
+  ),
+]
 
 describe('the documentation', () => {
   it('links to files that exist', () => {
@@ -20,6 +28,11 @@ describe('the documentation', () => {
 
   it('shows code that is cut from files that run', () => {
     expect(forReaders.flatMap((path) => looseSnippets(files, path))).toEqual([])
+  })
+
+  it('shows the same code in both languages', () => {
+    for (const [english, chinese] of TRANSLATED)
+      expect(snippets(files, chinese), chinese).toEqual(snippets(files, english))
   })
 
   it('has a record of every dependency', () => {
@@ -42,6 +55,15 @@ describe('the checks of a page', () => {
       '[a](../a.ts) `npm run chek`\n```ts examples/a.ts\nconst a = 2\n```\n```ts\nc()\n```\n```ts examples/z.ts\nd()\n```\n',
     ],
   ])
+
+  it('take the package for the source that an example imports', () => {
+    const cut = new Map([
+      ['examples/a.ts', "import { open } from '../../src/index.ts'\n"],
+      ['docs/a.md', "```ts examples/a.ts\nimport { open } from 'turnstep'\n```\n"],
+    ])
+    expect(looseSnippets(cut, 'docs/a.md')).toEqual([])
+    expect(snippets(cut, 'docs/a.md')).toEqual(["import { open } from 'turnstep'\n"])
+  })
 
   it('pass a good page', () => {
     for (const check of [brokenLinks, unknownScripts, looseSnippets]) expect(check(sample, 'docs/good.md')).toEqual([])

@@ -33,7 +33,10 @@ function linesOf(page: string, section: string | undefined): readonly string[] {
 
 function cellsOf(line: string): readonly string[] | null {
   if (!line.startsWith('|')) return null
-  const parts = line.trim().slice(1, -1).split(/(?<!\\)\|/)
+  const parts = line
+    .trim()
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
   return parts.map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 

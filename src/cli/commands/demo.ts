@@ -3,6 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { env, nodeClock, nodeIds } from '../../host/node.ts'
+import { TurnstepError } from '../../kernel/errors.ts'
 import { sessionId } from '../../kernel/ids.ts'
 import { createHarness } from '../../presets/harness.ts'
 import type { Locale } from '../../runtime/wording.ts'
@@ -14,7 +15,7 @@ import { LogView } from '../demo/log-view.ts'
 import { Page, type Output } from '../demo/page.ts'
 import { play } from '../demo/story.ts'
 import { WORDS } from '../demo/words.ts'
-import { WorkerProcess } from '../demo/worker-process.ts'
+import { WorkerProcess, type WorkerEnd } from '../demo/worker-process.ts'
 
 export interface DemoOptions {
   readonly locale: Locale
@@ -111,9 +112,12 @@ async function perform({ options, desk, page, cleanup, evidence }: Show): Promis
     })
     evidence.events = log.events
     const startWorker = ({ hold }: { readonly hold: boolean }): WorkerProcess => {
-      worker = new WorkerProcess(desk, { hold })
-      cleanup.adopt(worker)
-      return worker
+      const started = new WorkerProcess(desk, { hold })
+      cleanup.adopt(started)
+      void started.ended.then((end) => {
+        if (!started.isKilled && end.code !== 0) log.fail(endedTooEarly(started, end))
+      })
+      return (worker = started)
     }
     await play({ desk, store, session, log, page, words: WORDS[options.locale], startWorker }, evidence)
   } finally {
@@ -121,9 +125,14 @@ async function perform({ options, desk, page, cleanup, evidence }: Show): Promis
   }
 }
 
+function endedTooEarly({ pid, errors }: WorkerProcess, { code, signal }: WorkerEnd): TurnstepError {
+  const how = signal === null ? `with code ${code}` : `by ${signal}`
+  return new TurnstepError('script-failed', `process ${pid} ended ${how} before it was done. ${errors}`.trim())
+}
+
 /** The log, the checks, the sum of it all. */
 async function report(
-  { options, desk, page, cleanup, evidence }: Show,
+  { options, desk, page, evidence }: Show,
   problem: Error | null,
   startedAt: number,
 ): Promise<number> {
@@ -146,6 +155,6 @@ async function report(
     const failed = problem === null ? {} : { error: problem.message }
     options.stdout.write(`${JSON.stringify({ checks, events: events.length, ms, ...failed })}\n`)
   }
-  if (problem !== null) options.stderr.write(`${words.failed(problem.message)}\n${cleanup.errors}\n`)
+  if (problem !== null) options.stderr.write(`${words.failed(problem.message)}\n`)
   return isGood ? 0 : 1
 }

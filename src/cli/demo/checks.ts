@@ -77,7 +77,8 @@ export function callOf(events: readonly Event[], tool: string): CallId | undefin
 function steerEntered(events: readonly Event[]): boolean {
   const at = events.findIndex((event) => event.type === 'input.entered' && event.lane === 'steer')
   if (at === -1) return false
-  const before = events.slice(0, at).findLast(({ type }) => type !== 'step.ended')
+  // The gate may be passed before or after the step is opened; what matters is that no request stands in between.
+  const before = events.slice(0, at).findLast(({ type }) => type !== 'step.ended' && type !== 'step.started')
   const next = events.slice(at).find(({ type }) => type === 'model.requested' || type.startsWith('call.'))
   return before?.type === 'call.ended' && next?.type === 'model.requested' && next.turn === before.turn
 }

@@ -24,14 +24,6 @@ export class Cleanup {
     return this.#broken.signal
   }
 
-  /** What the processes said of themselves. */
-  get errors(): string {
-    return this.#workers
-      .map(({ errors }) => errors)
-      .filter(Boolean)
-      .join('\n')
-  }
-
   adopt(worker: WorkerProcess): void {
     this.#workers.push(worker)
   }

@@ -3,6 +3,7 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import type { Event } from '../../kernel/events.ts'
 import type { Clock } from '../../runtime/ports.ts'
 import type { SessionHandle } from '../../runtime/session.ts'
+import { deferred } from '../../util/deferred.ts'
 
 export interface LogViewOptions {
   readonly session: SessionHandle
@@ -21,10 +22,18 @@ export class LogView {
   readonly events: Event[] = []
   readonly #options: LogViewOptions
   readonly #stream: AsyncIterator<Event>
+  readonly #failure = deferred<never>()
 
   constructor(options: LogViewOptions) {
     this.#options = options
     this.#stream = eventsOf(options.session)
+    // Nobody may be waiting when it comes; who waits next will hear of it.
+    this.#failure.promise.catch(() => {})
+  }
+
+  /** Nothing more is to be expected: every wait ends with this. */
+  fail(error: Error): void {
+    this.#failure.reject(error)
   }
 
   /** Shows events up to the first one that is looked for, and answers it. Throws `script-failed` if none comes. */
@@ -64,7 +73,7 @@ export class LogView {
       }
     })
     try {
-      return await Promise.race([value, end])
+      return await Promise.race([value, end, this.#failure.promise])
     } finally {
       undo()
     }

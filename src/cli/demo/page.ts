@@ -2,6 +2,7 @@
 import pc from 'picocolors'
 import stringWidth from 'string-width'
 import type { Event } from '../../kernel/events.ts'
+import { textOf } from '../../kernel/message.ts'
 import type { Clock } from '../../runtime/ports.ts'
 import type { Checks, CheckName } from './checks.ts'
 import { phrase, type Act, type Words } from './words.ts'
@@ -25,12 +26,15 @@ export interface PageOptions {
 
 type Label = keyof Words['labels']
 
-const EVENT_MS = 110
-const LINE_MS = 250
-const ACT_MS = 700
+const EVENT_MS = 50
+const LINE_MS = 120
+const ACT_MS = 450
 const COLUMNS_MIN = 60
 const COLUMNS_DEFAULT = 100
 const INDENT = '   '
+const GAP = '  '
+/** Where an event stands: seq, turn and step. */
+const PLACE_COLUMNS = INDENT.length + 13
 
 /** Events that say little by themselves are left to the table. */
 const QUIET: ReadonlySet<string> = new Set([
@@ -55,24 +59,29 @@ export class Page {
   }
 
   title(): void {
-    this.#line(`${this.#paint.bold('turnstep demo')}  ${this.#options.words.title}`)
+    this.#line(this.#paint.bold('turnstep demo'))
+    this.#text(this.#options.words.title)
   }
 
   async act(act: Act): Promise<void> {
     const { title, text } = this.#options.words.acts[act]
     this.#line('')
     this.#line(`${this.#paint.bold(this.#paint.cyan(`${++this.#acts}  ${title}`))}`)
-    this.#line(INDENT + this.#paint.dim(text))
+    this.#text(text)
     await this.#pause(ACT_MS)
   }
 
   /** A line with a word in front that says whose it is. */
   async say(label: Label, text: string): Promise<void> {
-    const lines = text.trimEnd().split('\n')
     const name = padEnd(this.#options.words.labels[label], this.#labelWidth)
+    const width = this.#columns - INDENT.length - this.#labelWidth - GAP.length
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .flatMap((line) => wrap(line, width))
     for (const [at, line] of lines.entries()) {
       const head = at === 0 ? this.#paint.yellow(name) : ' '.repeat(this.#labelWidth)
-      this.#line(`${INDENT}${head}  ${line}`)
+      this.#line(INDENT + head + GAP + line)
     }
     await this.#pause(LINE_MS)
   }
@@ -80,15 +89,16 @@ export class Page {
   async event(event: Event): Promise<void> {
     const tool = this.#toolOf(event)
     if (QUIET.has(event.type)) return
-    const place = `${String(event.seq).padStart(INDENT.length + 3)}  ${event.turn}.${event.step}`
-    this.#line(`${this.#paint.dim(place)}  ${this.#tint(event, phrase(this.#options.words, event, tool))}`)
+    if (event.type === 'reply.completed' && textOf(event.parts) !== '') await this.say('agent', textOf(event.parts))
+    const place = `${INDENT}#${event.seq}  t${event.turn} s${event.step}`
+    const text = cut(phrase(this.#options.words, event, tool), this.#columns - PLACE_COLUMNS)
+    this.#line(this.#paint.dim(padEnd(place, PLACE_COLUMNS)) + this.#tint(event, text))
     await this.#pause(EVENT_MS)
   }
 
   /** The whole log, a line per event; `processOf` names who wrote it. */
   timeline(events: readonly Event[], processOf: (event: Event) => string): void {
-    const { words, output } = this.#options
-    const width = Math.max(COLUMNS_MIN, output.columns ?? COLUMNS_DEFAULT)
+    const { words } = this.#options
     const rows = events.map((event) => [
       String(event.seq),
       event.turn === 0 ? '·' : String(event.turn),
@@ -100,8 +110,8 @@ export class Page {
       Math.max(...[head, ...rows.map((row) => row[at]!)].map((cell) => stringWidth(cell))),
     )
     const show = (cells: readonly string[]): string => {
-      const padded = cells.map((cell, at) => (at < 4 ? padStart(cell, widths[at]!) : cell))
-      return cut(INDENT + padded.join('  '), width)
+      const padded = cells.map((cell, at) => (at < cells.length - 1 ? padStart(cell, widths[at]!) : cell))
+      return cut(INDENT + padded.join(GAP), this.#columns)
     }
     this.#line(this.#paint.dim(show(words.columns)))
     for (const [at, row] of rows.entries()) this.#line(this.#tint(events[at]!, show(row)))
@@ -124,6 +134,10 @@ export class Page {
     this.#line(INDENT + this.#paint.dim(text))
   }
 
+  get #columns(): number {
+    return Math.max(COLUMNS_MIN, this.#options.output.columns || COLUMNS_DEFAULT)
+  }
+
   #toolOf(event: Event): string {
     if (event.type === 'reply.completed') for (const { id, name } of event.calls) this.#tools.set(id, name)
     return event.type === 'call.started' || event.type === 'call.ended'
@@ -137,6 +151,10 @@ export class Page {
     if (event.type === 'model.failed') return red(text)
     if (event.type === 'call.ended' && event.outcome.kind !== 'ok') return red(text)
     return event.type === 'turn.ended' ? green(text) : text
+  }
+
+  #text(text: string): void {
+    for (const line of wrap(text, this.#columns - INDENT.length)) this.#line(INDENT + this.#paint.dim(line))
   }
 
   #line(text: string): void {
@@ -158,7 +176,8 @@ export class Page {
   }
 }
 
-/** Columns, not units: a Chinese character takes two. */
+// ── columns, not units: a Chinese character takes two ────────────────────────────────────────────────────────────────
+
 export function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }
@@ -167,15 +186,46 @@ function padStart(text: string, columns: number): string {
   return ' '.repeat(Math.max(0, columns - stringWidth(text))) + text
 }
 
+/** The first cell of each row, made as wide as the widest. */
+export function alignFirst(rows: readonly (readonly string[])[]): readonly string[] {
+  const width = Math.max(...rows.map(([first = '']) => stringWidth(first)))
+  return rows.map(([first = '', ...rest]) => [padEnd(first, width), ...rest].join(GAP))
+}
+
 /** At most so many columns, with a mark where something was cut off. */
 function cut(text: string, columns: number): string {
   if (stringWidth(text) <= columns) return text
-  let shown = ''
-  let width = 1
-  for (const character of text) {
-    width += stringWidth(character)
-    if (width > columns) break
-    shown += character
-  }
+  const [shown = ''] = wrapAnywhere(text, columns - 1)
   return `${shown}…`
+}
+
+/** Lines of at most so many columns, broken at spaces where there are some. */
+function wrap(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ').flatMap((piece) => wrapAnywhere(piece, columns))) {
+    const longer = line === '' ? word : `${line} ${word}`
+    if (line !== '' && stringWidth(longer) > columns) {
+      lines.push(line)
+      line = word
+    } else line = longer
+  }
+  return [...lines, line]
+}
+
+function wrapAnywhere(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  let width = 0
+  for (const character of text) {
+    const more = stringWidth(character)
+    if (width + more > columns) {
+      lines.push(line)
+      line = ''
+      width = 0
+    }
+    line += character
+    width += more
+  }
+  return [...lines, line]
 }

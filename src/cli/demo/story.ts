@@ -6,7 +6,7 @@ import type { SessionHandle } from '../../runtime/session.ts'
 import { callOf, type Evidence } from './checks.ts'
 import { payments, readIfThere, type Desk } from './desk.ts'
 import type { LogView } from './log-view.ts'
-import { padEnd, type Page } from './page.ts'
+import { alignFirst, type Page } from './page.ts'
 import { money } from './scene.ts'
 import type { Words } from './words.ts'
 import type { WorkerProcess } from './worker-process.ts'
@@ -37,11 +37,12 @@ async function setStage({ desk, page, words }: Stage): Promise<void> {
   const { scene } = desk
   page.title()
   await page.act('stage')
-  const names = [...scene.files.map(({ name }) => `${scene.folder}/${name}`), scene.bank]
-  for (const [at, { bills, total }] of scene.files.entries()) {
-    await page.say('file', `${column(names, names[at]!)}  ${words.bills(bills)}  ${money(total, scene)}`)
-  }
-  await page.say('file', `${column(names, scene.bank)}  ${words.emptyRecord}`)
+  const rows = scene.files.map(({ name, bills, total }) => [
+    `${scene.folder}/${name}`,
+    words.bills(bills),
+    money(total, scene),
+  ])
+  for (const row of alignFirst([...rows, [scene.bank, words.emptyRecord]])) await page.say('file', row)
   await page.say('store', words.sessionStore(desk.root))
 }
 
@@ -106,13 +107,6 @@ async function takeOver(
   const told = messages.findLast((message) => message.role === 'tool' && message.call === pay)
   if (told?.role === 'tool' && told.outcome === 'unknown') evidence.told = textOf(told.content)
   await page.say('told', evidence.told ?? '?')
-  const looked = await log.until('the model to look', (event) => event.type === 'reply.completed')
-  await page.say('agent', replyOf(looked))
-  const answered = await log.until(
-    'the answer',
-    (event) => event.type === 'reply.completed' && event.calls.length === 0,
-  )
-  await page.say('agent', replyOf(answered))
   await log.until('the first turn to end', (event) => event.type === 'turn.ended')
   evidence.payments = payments(desk)
   await page.say('bank', `${evidence.payments.join('\n')}  (${words.payments(evidence.payments.length)})`)
@@ -138,8 +132,3 @@ async function driverOf(store: Store, words: Words): Promise<string> {
 function isReplyWith(event: Event, tool: string): boolean {
   return event.type === 'reply.completed' && event.calls.some(({ name }) => name === tool)
 }
-
-const replyOf = (event: Event): string => (event.type === 'reply.completed' ? textOf(event.parts) : '')
-
-const column = (all: readonly string[], one: string): string =>
-  padEnd(one, Math.max(...all.map((name) => name.length * 2)))

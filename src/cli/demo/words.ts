@@ -1,6 +1,7 @@
 /** What the narrator says, in English and Chinese. A missing text is a type error. */
 import type { Event, EventOf, EventType } from '../../kernel/events.ts'
 import type { Lane } from '../../kernel/input.ts'
+import { textOf } from '../../kernel/message.ts'
 import type { OutcomeKind, TurnOutcome } from '../../kernel/outcome.ts'
 import type { Locale } from '../../runtime/wording.ts'
 import type { CheckName } from './checks.ts'
@@ -137,14 +138,15 @@ const en: Words = {
     'epoch.started': (event) => `epoch ${event.n}: system text and ${event.content.tools.length} tools fixed`,
     'turn.started': (event) => `turn ${event.turn} started`,
     'turn.ended': (event) => `turn ended: ${en.ends[event.outcome.kind]}`,
-    'input.entered': (event) => `${en.lanes[event.lane]} entered`,
+    'input.entered': (event) => `${en.lanes[event.lane]} entered: “${textOf(event.content)}”`,
     'step.started': () => 'step started',
     'step.ended': () => 'step ended',
-    'model.requested': (event) => `model asked with ${event.messages} messages`,
+    'model.requested': (event) =>
+      `model called with ${event.messages} ${event.messages === 1 ? 'message' : 'messages'}`,
     'model.failed': (event) => `model failed: ${event.failure.message}`,
-    'reply.completed': (event) => (event.calls.length === 0 ? 'model answered' : `model asks for ${callsOf(event)}`),
-    'call.started': (_, tool) => `${tool} started`,
-    'call.ended': (event, tool) => `${tool} ended: ${en.outcomes[event.outcome.kind]}`,
+    'reply.completed': (event) => (event.calls.length === 0 ? 'model answers' : `model asks for ${callsOf(event)}`),
+    'call.started': (event, tool) => `${tool} started (${event.call})`,
+    'call.ended': (event, tool) => `${tool} ended: ${en.outcomes[event.outcome.kind]} (${event.call})`,
   },
   lanes: { control: 'control', steer: 'steer', note: 'note', followup: 'followup' },
   outcomes: {
@@ -237,14 +239,14 @@ const zh: Words = {
     'epoch.started': (event) => `第 ${event.n} 个 epoch：系统文本与 ${event.content.tools.length} 个工具就此固定`,
     'turn.started': (event) => `第 ${event.turn} 轮开始`,
     'turn.ended': (event) => `本轮结束：${zh.ends[event.outcome.kind]}`,
-    'input.entered': (event) => `${zh.lanes[event.lane]}进入`,
+    'input.entered': (event) => `${zh.lanes[event.lane]}进入：“${textOf(event.content)}”`,
     'step.started': () => '一步开始',
     'step.ended': () => '一步结束',
     'model.requested': (event) => `调用模型，共 ${event.messages} 条消息`,
     'model.failed': (event) => `模型调用失败：${event.failure.message}`,
     'reply.completed': (event) => (event.calls.length === 0 ? '模型作答' : `模型要求 ${callsOf(event)}`),
-    'call.started': (_, tool) => `${tool} 开始`,
-    'call.ended': (event, tool) => `${tool} 结束：${zh.outcomes[event.outcome.kind]}`,
+    'call.started': (event, tool) => `${tool} 开始（${event.call}）`,
+    'call.ended': (event, tool) => `${tool} 结束：${zh.outcomes[event.outcome.kind]}（${event.call}）`,
   },
   lanes: { control: '控制', steer: '纠偏', note: '便笺', followup: '排队消息' },
   outcomes: {

@@ -9,11 +9,13 @@ export interface WorkerEnd {
 }
 
 export class WorkerProcess {
+  /** 0: it could not be started. */
   readonly pid: number
   /** Resolves when the process is gone and was collected. */
   readonly ended: Promise<WorkerEnd>
   readonly #child: ChildProcess
   #errors = ''
+  #isKilled = false
 
   constructor(desk: Desk, options: { readonly hold: boolean }) {
     const args = [WORKER, desk.root, desk.locale, ...(options.hold ? ['hold'] : [])]
@@ -34,6 +36,11 @@ export class WorkerProcess {
     })
   }
 
+  /** Whether it was ended by us. */
+  get isKilled(): boolean {
+    return this.#isKilled
+  }
+
   /** What it said before it ended. */
   get errors(): string {
     return this.#errors.trim()
@@ -46,11 +53,13 @@ export class WorkerProcess {
 
   /** `kill -9`: it can neither hear nor refuse it. Harmless once it has ended. */
   kill(): void {
+    this.#isKilled = true
     this.#child.kill('SIGKILL')
   }
 
   /** Whether the system still knows a process of this number. */
   isThere(): boolean {
+    if (this.pid === 0) return false
     try {
       return process.kill(this.pid, 0)
     } catch {

@@ -101,7 +101,6 @@ export const en = {
   promptAndResume: 'a task and --resume exclude each other: `--resume` goes on with what is there; leave one out',
   twoSessions: '--session and --continue exclude each other; leave one out',
   noSessionYet: 'there is no session yet; `turnstep run "…"` makes one',
-  nameSession: 'there is no session to guess: name one with -s; `turnstep session ls` lists them',
   nothingOwed: 'nothing to go on with: the session is idle',
   emptyStdin: 'stdin is empty: there is no text to send',
 

@@ -99,7 +99,6 @@ export const zh: Texts = {
   promptAndResume: '任务与 --resume 不能同时给出：`--resume` 只继续已有的工作；请去掉其中一个',
   twoSessions: '--session 与 --continue 不能同时给出；请去掉其中一个',
   noSessionYet: '还没有会话；`turnstep run "…"` 会新建一个',
-  nameSession: '无法推断会话：请用 -s 指定；`turnstep session ls` 列出全部',
   nothingOwed: '没有可继续的工作：会话处于空闲',
   emptyStdin: 'stdin 为空：没有可发送的文本',
 

@@ -101,6 +101,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     const state = await scenario.world.store.receipt('s' as never, id as never)
     scenario.lines.push(JSON.stringify(state))
   },
+  /** The idempotency key of each body that ran, with its fence. */
+  keys: ({ tools, lines }) => void lines.push(...tools.runs.map(({ tool, key, fence }) => `${tool} ${key} under fence ${fence}`)),
   /** What the model would see now, or saw in `turn.step`. */
   async context(scenario, rest) {
     const [turn, step] = rest.split('.').map(Number)
