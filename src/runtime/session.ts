@@ -5,6 +5,7 @@ import type { CallId, InputId, SessionId } from '../kernel/ids.ts'
 import type { MessageLane, PendingInput, PendingPolicy, ReceiptState } from '../kernel/input.ts'
 import type { Message, Part } from '../kernel/message.ts'
 import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
+import type { Json } from '../util/json.ts'
 
 /** What a person may write where parts are meant. */
 export type Content = string | readonly Part[]
@@ -113,6 +114,9 @@ export interface RequestContext {
   readonly messages: readonly Message[]
   readonly purpose: Purpose
   readonly toolChoice: 'auto' | 'none'
+  readonly epoch: number
+  /** Provider options, where plugins set some. */
+  readonly options?: Json
 }
 
 /** A session that this process drives. */
