@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { open, scriptedModel, type Session } from '../../src/index.ts'
+import { open, scriptedModel, type Session } from 'turnstep'
 import { bookkeeper, changeTheQueue, slowBills, steerAndQueue, stopAndGoOn } from './main.ts'
 
 const readBill = (month: string) => ({ call: { name: 'read_bill', args: { month } } })

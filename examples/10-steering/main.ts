@@ -2,7 +2,7 @@
  * A user talks to an agent that is at work: corrects it, queues what comes next, changes the queue, stops it.
  * The model is a script, so that it runs without a key; put `provider/model` in its place.
  */
-import { agent, tool, type Model, type Session, type Turn } from '../../src/index.ts'
+import { agent, tool, type Model, type Session, type Turn } from 'turnstep'
 
 /** Bills come from a slow place: each waits until `arrive` is called. */
 export function slowBills() {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agent, open, scriptedModel, type Session } from '../../src/index.ts'
+import { agent, open, scriptedModel, type Session } from 'turnstep'
 import { bankTools, type Bank } from './main.ts'
 
 type Payment = Parameters<Bank['pay']>[0]

@@ -1,5 +1,5 @@
 /** What a tool declares, and what comes of it: order, approval, a result that comes later, an honest answer after a crash. */
-import { defer, tool } from '../../src/index.ts'
+import { defer, tool } from 'turnstep'
 import { z } from 'zod'
 
 /** A bank, as far as the tools need one. Payments have the caller's reference on them, so that a second one can be told from a first. */

@@ -1,7 +1,7 @@
 /** Testing an agent: a model that follows a script, a clock that stands still, and expectations on what the model was shown. */
 import { expect, it } from 'vitest'
-import { createHarness } from '../../src/index.ts'
-import { FakeClock, scriptedModel } from '../../src/testing/index.ts'
+import { createHarness } from 'turnstep'
+import { FakeClock, scriptedModel } from 'turnstep/testing'
 import { travelGuide } from './guide.ts'
 
 const ask = (city: string) => ({ call: { name: 'weather', args: { city } } })

@@ -1,5 +1,5 @@
 /** The agent under test: a travel guide that looks at the weather, and does not trust the first answer of a flaky service. */
-import { agent, tool, type AgentSpec, type Clock, type Model } from '../../src/index.ts'
+import { agent, tool, type AgentSpec, type Clock, type Model } from 'turnstep'
 
 export type Weather = (city: string, signal: AbortSignal) => Promise<string>
 

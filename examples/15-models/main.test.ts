@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { agent, createHarness, open } from '../../src/index.ts'
+import { agent, createHarness, open } from 'turnstep'
 import { resolveModel } from '../../src/presets/resolve-model.ts'
-import { FakeClock } from '../../src/testing/index.ts'
+import { FakeClock } from 'turnstep/testing'
 import { chatServer } from '../../src/models/chat/server.case.ts'
 import { byName, byVariable, inFull } from './main.ts'
 

@@ -1,5 +1,5 @@
 /** Ways to name a model. Nothing is connected, and no codec is loaded, before the first call. */
-import { agent, chatModel, type Clock } from '../../src/index.ts'
+import { agent, chatModel, type Clock } from 'turnstep'
 
 /** By name: the provider's address, dialect and key's variable are known. */
 export const byName = agent({ model: 'deepseek/deepseek-chat', instructions: 'Be brief.' })

@@ -13,7 +13,7 @@ export async function openAsks(store: Store, session: SessionId): Promise<Ask[]>
   return asksOf((await loadState(store, session)).state)
 }
 
-export function askLine({ texts }: Cli, ask: Ask, n: number): string {
+function askLine({ texts }: Cli, ask: Ask, n: number): string {
   switch (ask.kind) {
     case 'approval':
       return texts.asking.approval(n, ask.call, ask.tool, argsLine(ask.args, Infinity), ask.reason)

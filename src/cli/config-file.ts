@@ -75,7 +75,10 @@ const KEYS: Readonly<Record<keyof ProjectConfig, Key>> = {
   approval: oneOf('ask', 'never'),
 }
 
-const COUNT: Key = { wanted: 'a whole number from 0 up', fits: (value) => Number.isInteger(value) && Number(value) >= 0 }
+const COUNT: Key = {
+  wanted: 'a whole number from 0 up',
+  fits: (value) => Number.isInteger(value) && Number(value) >= 0,
+}
 
 const LIMITS: Readonly<Record<keyof AgentLimits, Key>> = {
   steps: { wanted: 'a whole number from 1 up', fits: (value) => COUNT.fits(value) && value !== 0 },
@@ -106,7 +109,8 @@ interface Level {
 
 function checkKeys({ texts }: Cli, { path, prefix, keys }: Level, value: Record<string, unknown>): void {
   for (const [key, given] of Object.entries(value)) {
-    if (!Object.hasOwn(keys, key)) throw invalid(texts.config.unknownKey(path, prefix + key, Object.keys(keys).join(', ')))
+    if (!Object.hasOwn(keys, key))
+      throw invalid(texts.config.unknownKey(path, prefix + key, Object.keys(keys).join(', ')))
     const { wanted, fits } = keys[key]!
     if (given === undefined || fits(given)) continue
     throw invalid(texts.config.badValue(path, prefix + key, shown(given), wanted))

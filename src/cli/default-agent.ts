@@ -5,7 +5,7 @@ import { agent, type AgentSpec } from '../runtime/agent.ts'
 import type { Model } from '../runtime/ports.ts'
 import { codingTools } from '../presets/coding-tools.ts'
 import { usage, type Cli } from './cli.ts'
-import { offlineModel } from './offline-model.ts'
+import { isOfflineModel, offlineModel } from './offline-model.ts'
 import type { Place } from './settings.ts'
 
 export interface AgentFlags {
@@ -44,7 +44,6 @@ function modelOf(cli: Cli, named: string | Model | undefined): Model {
   const { env, clock } = cli.io
   const name = named ?? modelByKey(cli)
   if (name !== null) return resolveModel(name, { env, clock })
-  cli.out.notice('offline', cli.texts.offline('DEEPSEEK_API_KEY'))
   return offlineModel({ clock, locale: cli.locale, paced: cli.out.isStreaming })
 }
 
@@ -62,6 +61,12 @@ function modelByKey({ io, texts }: Cli): string | null {
   const [first] = keyed
   if (first === undefined) return null
   throw new TurnstepError('config-invalid', texts.noModel(first.variable, first.name))
+}
+
+/** Says so, in one line, if it is not a model at all that answers. */
+export function announceModel({ out, texts }: Cli, { model }: AgentSpec): void {
+  if (typeof model === 'string' || !isOfflineModel(model)) return
+  out.notice('offline', texts.offline('DEEPSEEK_API_KEY'))
 }
 
 export function modelName({ model }: AgentSpec): string {

@@ -1,6 +1,7 @@
 /** Facts as short lines for people. */
 import type { CallOutcome, TurnOutcome } from '../kernel/outcome.ts'
 import { textOf, type Part } from '../kernel/message.ts'
+import { WORDINGS } from '../runtime/wording.ts'
 import type { Texts } from './texts/index.ts'
 
 /** One line of at most so many characters. */
@@ -12,6 +13,14 @@ export function oneLine(text: string, max = 100): string {
 export function contentLine(content: readonly Part[], max = 100): string {
   const images = content.filter((part) => part.type === 'image').length
   return oneLine([textOf(content), ...(images > 0 ? [`[${images} image]`] : [])].join(' '), max)
+}
+
+const MARKS = Object.values(WORDINGS).map(({ steerMark }) => steerMark.trim())
+
+/** A steer as it was typed: without the mark that models see (I10). Null: it has none. */
+export function unmarked(text: string): string | null {
+  const mark = MARKS.find((known) => text.startsWith(known))
+  return mark === undefined ? null : text.slice(mark.length).trim()
 }
 
 /** Arguments of a call: the value alone where it is but one line of text. */

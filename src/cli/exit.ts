@@ -1,6 +1,5 @@
 /** Exit codes: what a script may branch on. `docs/reference/cli.md` and `--help` show the same table. */
-import type { TurnstepError } from '../kernel/errors.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
+import type { ErrorCode, TurnstepError } from '../kernel/errors.ts'
 import type { TurnOutcome } from '../kernel/outcome.ts'
 
 export const EXIT = {

@@ -1,9 +1,18 @@
 /** The process as commands see it: they read and write through this, and ask nothing else of the machine. */
 import type { Readable, Writable } from 'node:stream'
 import type { Clock, Ids } from '../runtime/ports.ts'
+import { EXIT } from './exit.ts'
 
 /** Why the process is to end: a signal; `SIGPIPE` stands for a reader that went away. */
 export type Stop = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGPIPE'
+
+/** The code with which a process that was told to stop leaves: 128 and the number of the signal, as shells have it. */
+export const EXITS: Readonly<Record<Stop, number>> = {
+  SIGINT: EXIT.aborted,
+  SIGTERM: EXIT.terminated,
+  SIGHUP: EXIT.hangup,
+  SIGPIPE: EXIT.pipe,
+}
 
 export interface Io {
   /** What was typed after the command's name. */
@@ -17,7 +26,6 @@ export interface Io {
   readonly ids: Ids
   readonly version: string
   readonly nodeVersion: string
-  readonly platform: string
   /** Whether this Node runs TypeScript as it is. */
   readonly runsTypeScript: boolean
   /**

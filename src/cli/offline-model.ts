@@ -3,10 +3,13 @@
  * with what it sees, runs a command that is put in backticks after "run", and quotes a steer. So everything around a model can be
  * tried: sessions, tools, approvals, steering, crashes.
  */
-import { textOf, type Message, type UserMessage } from '../kernel/message.ts'
+import { textOf, type Message } from '../kernel/message.ts'
 import { scriptedModel, type Emit, type ScriptStep } from '../models/scripted/index.ts'
 import type { Clock, Model, ModelRequest } from '../runtime/ports.ts'
-import { WORDINGS, type Locale } from '../runtime/wording.ts'
+import type { Locale } from '../runtime/wording.ts'
+import { unmarked } from './describe.ts'
+
+const NAME = 'offline'
 
 export interface OfflineOptions {
   readonly clock: Clock
@@ -18,7 +21,11 @@ export interface OfflineOptions {
 export function offlineModel({ clock, locale, paced }: OfflineOptions): Model {
   const words = locale === 'zh' ? ZH : EN
   const stream = paced ? { stream: { chunk: 6, delayMs: 25 } } : {}
-  return scriptedModel((request) => ({ ...answer(request, words), ...stream }), { name: 'offline', clock })
+  return scriptedModel((request) => ({ ...answer(request, words), ...stream }), { name: NAME, clock })
+}
+
+export function isOfflineModel({ route }: Model): boolean {
+  return route.adapter === 'scripted' && route.model === NAME
 }
 
 function answer(request: ModelRequest, words: Words): ScriptStep {
@@ -27,7 +34,7 @@ function answer(request: ModelRequest, words: Words): ScriptStep {
   if (call !== null) return { emit: [{ text: words.before }, { call }] }
   const parts = [words.intro(clip(asked))]
   for (const result of results) parts.push(words.result(result.name, result.outcome, listed(textOf(result.content))))
-  for (const steer of steers) parts.push(words.steer(clip(unmarked(steer))))
+  for (const steer of steers) parts.push(words.steer(clip(steer)))
   parts.push(words.outro)
   return { emit: [{ text: parts.join('\n\n') }] }
 }
@@ -48,20 +55,10 @@ function lastSpan({ messages }: ModelRequest): Span {
     if (message.role === 'tool') results.unshift(message)
     if (message.role !== 'user') continue
     const text = textOf(message.content)
-    if (!isSteer(message, text)) return { asked: text, results, steers: steers.toReversed() }
-    steers.push(text)
+    const steer = message.origin.kind === 'steer' ? unmarked(text) : null
+    if (steer === null) return { asked: text, results, steers: steers.toReversed() }
+    steers.push(steer)
   }
-}
-
-const MARKS = [WORDINGS.en.steerMark, WORDINGS.zh.steerMark].map((mark) => mark.trim())
-
-function isSteer({ origin }: UserMessage, text: string): boolean {
-  return origin.kind === 'steer' && MARKS.some((mark) => text.startsWith(mark))
-}
-
-function unmarked(text: string): string {
-  const mark = MARKS.find((known) => text.startsWith(known))
-  return mark === undefined ? text : text.slice(mark.length).trim()
 }
 
 type EmitCall = Extract<Emit, { readonly call: unknown }>['call']

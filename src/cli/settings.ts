@@ -41,14 +41,22 @@ export function rootOf({ io, texts }: Cli, { cwd }: PlaceFlags): string {
   return root
 }
 
-function storeOf(cli: Cli, { root, paths, config }: Pick<Place, 'root' | 'paths' | 'config'>, flags: PlaceFlags): string | Store {
+function storeOf(
+  cli: Cli,
+  { root, paths, config }: Pick<Place, 'root' | 'paths' | 'config'>,
+  flags: PlaceFlags,
+): string | Store {
   if (flags.store !== undefined) return flags.store === 'memory' ? 'memory' : resolve(cli.io.cwd, flags.store)
   if (cli.io.env('TURNSTEP_HOME') !== undefined || config.store === undefined) return paths.sessions
   return typeof config.store === 'string' && config.store !== 'memory' ? resolve(root, config.store) : config.store
 }
 
 /** Opens the store. `mustExist`: a file that is not there is not made; what is asked of it finds nothing. */
-export async function openStore({ io }: Cli, { store, paths }: Place, { mustExist }: { readonly mustExist: boolean }): Promise<Store> {
+export async function openStore(
+  { io }: Cli,
+  { store, paths }: Place,
+  { mustExist }: { readonly mustExist: boolean },
+): Promise<Store> {
   if (typeof store === 'object') return store
   if (store === 'memory' || (mustExist && !existsSync(store))) return memoryStore({ clock: io.clock })
   if (store === paths.sessions) ensureHome(paths)

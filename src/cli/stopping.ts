@@ -4,8 +4,7 @@
  */
 import type { Session, Watched } from '../runtime/session.ts'
 import type { Cli } from './cli.ts'
-import { EXIT } from './exit.ts'
-import type { Stop } from './io.ts'
+import { EXITS } from './io.ts'
 
 export interface Stopping {
   /** The code to leave with; null while nothing told us to. */
@@ -13,13 +12,6 @@ export interface Stopping {
   see(seen: Watched): void
   /** Listens no more. */
   off(): void
-}
-
-const EXITS: Readonly<Record<Stop, number>> = {
-  SIGINT: EXIT.aborted,
-  SIGTERM: EXIT.terminated,
-  SIGHUP: EXIT.hangup,
-  SIGPIPE: EXIT.pipe,
 }
 
 export function stopping(cli: Cli, session: Session): Stopping {
@@ -44,7 +36,7 @@ export function stopping(cli: Cli, session: Session): Stopping {
     },
     see(seen) {
       // An abort that found no turn was stale; the one that begins after it is meant all the same.
-      if (exit === EXIT.aborted && seen.kind === 'event' && seen.event.type === 'turn.started') abort()
+      if (exit === EXITS.SIGINT && seen.kind === 'event' && seen.event.type === 'turn.started') abort()
     },
     off,
   }

@@ -2,14 +2,15 @@
  * Shows a session's work as it comes: events and live deltas in, lines out. Owns what was shown of the running reply and how the
  * last turn ended; asks nothing of the session.
  */
-import type { Event, EventOf } from '../kernel/events.ts'
+import type { CallRecord, Event, EventOf } from '../kernel/events.ts'
 import { addUsage, noUsage, type Usage } from '../kernel/failure.ts'
 import type { CallId, InputId } from '../kernel/ids.ts'
 import { textOf } from '../kernel/message.ts'
 import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
+import type { State } from '../kernel/state.ts'
 import type { Live, Watched } from '../runtime/session.ts'
 import type { Cli } from './cli.ts'
-import { argsLine, callLine, contentLine, oneLine, outcomeLine } from './describe.ts'
+import { argsLine, callLine, contentLine, oneLine, outcomeLine, unmarked } from './describe.ts'
 
 export class TurnView {
   /** Seq of the last event shown. */
@@ -21,7 +22,7 @@ export class TurnView {
   /** Of the model calls that were seen. */
   usage: Usage = noUsage
   /** A turn is open, as far as was seen. */
-  isWorking = false
+  isWorking: boolean
   /** Inputs whose entering needs no line: whoever is at the keyboard has just typed them. */
   readonly #own: ReadonlySet<InputId>
   readonly #cli: Cli
@@ -30,10 +31,17 @@ export class TurnView {
   /** The reply that may be the turn's answer was printed as it came. */
   #isTextShown = false
 
-  constructor(cli: Cli, after: number, own: ReadonlySet<InputId> = new Set()) {
+  /** Shows what comes after this state of the session. */
+  constructor(
+    cli: Cli,
+    { seq, turn, step }: Pick<State, 'seq' | 'turn' | 'step'>,
+    own: ReadonlySet<InputId> = new Set(),
+  ) {
     this.#cli = cli
     this.#own = own
-    this.seq = after
+    this.seq = seq
+    this.isWorking = turn !== null
+    for (const { record } of step?.calls ?? []) this.#names.set(record.id, nameOf(record))
   }
 
   see(seen: Watched): void {
@@ -85,7 +93,7 @@ export class TurnView {
         return
       case 'input.entered':
         if (!this.#own.has(event.input) && event.origin.kind !== 'system')
-          out.progress(texts.entered(texts.lanes[event.lane], event.step + 1, contentLine(event.content)), 'plain')
+          out.progress(texts.entered(texts.lanes[event.lane], event.step + 1, shownInput(event)), 'plain')
         return
       case 'input.rejected':
         if (event.lane !== 'control') out.notice('rejected', texts.rejected(texts.lanes[event.lane], event.reason))
@@ -98,10 +106,14 @@ export class TurnView {
         if (event.reason === 'crashed') out.progress(texts.brokeOff)
         return
       case 'call.started':
-        return out.progress(`→ ${this.#names.get(event.call) ?? event.call}${event.attempt > 1 ? ` (${event.attempt})` : ''}`)
+        return out.progress(
+          `→ ${this.#names.get(event.call) ?? event.call}${event.attempt > 1 ? ` (${event.attempt})` : ''}`,
+        )
       case 'call.ended': {
         const line = callLine(event.outcome, event.content)
-        return line === null ? undefined : out.progress(`  ${this.#names.get(event.call) ?? event.call}: ${line}`, 'warn')
+        return line === null
+          ? undefined
+          : out.progress(`  ${this.#names.get(event.call) ?? event.call}: ${line}`, 'warn')
       }
       case 'call.ended-late':
         return out.progress(`  ${contentLine(event.content, 160)}`)
@@ -127,7 +139,7 @@ export class TurnView {
   #reply(reply: EventOf<'reply.completed'>): void {
     const { out } = this.#cli
     const text = textOf(reply.parts)
-    for (const { id, name, args } of reply.calls) this.#names.set(id, `${name} ${argsLine(args)}`.trim())
+    for (const call of reply.calls) this.#names.set(call.id, nameOf(call))
     if (out.isStreaming) this.#finishStream(keyOf(reply), text)
     // A reply that is followed by another was not the answer: people see it in passing.
     else if (this.text !== '' && !this.#isTextShown) out.progress(this.text)
@@ -153,6 +165,14 @@ export class TurnView {
     const line = outcomeLine(texts, outcome)
     if (line !== null) out.notice(outcome.kind, line, outcome.kind === 'error' ? 'bad' : 'warn')
   }
+}
+
+function shownInput({ content }: EventOf<'input.entered'>): string {
+  return oneLine(unmarked(textOf(content)) ?? contentLine(content))
+}
+
+function nameOf({ name, args }: Pick<CallRecord, 'name' | 'args'>): string {
+  return `${name} ${argsLine(args)}`.trim()
 }
 
 function keyOf(at: { readonly turn: number; readonly step: number; readonly attempt: number }): string {

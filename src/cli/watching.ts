@@ -79,6 +79,16 @@ export class Watching {
   }
 }
 
+/** Keeps the process alive until the promise is settled. */
+export async function awake<T>(clock: Clock, promise: Promise<T>): Promise<T> {
+  const letGo = keepAlive(clock)
+  try {
+    return await promise
+  } finally {
+    letGo()
+  }
+}
+
 /** What is watched may be far away and silent: stores keep no process alive. */
 function keepAlive(clock: Clock): () => void {
   let cancel = (): void => {}

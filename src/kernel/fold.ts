@@ -6,7 +6,7 @@
 import { guardStepOf } from './guard.ts'
 import { projectCompaction, projectInput, projectLate, projectStep, projectVeto } from './context.ts'
 import type { CallRecord, Event, EventHead, EventOf, EventType } from './events.ts'
-import { addUsage, noUsage, type Usage } from './failure.ts'
+import { addUsage, noUsage, type Failure, type Usage } from './failure.ts'
 import type { CallId, InputId } from './ids.ts'
 import { refusal, type RuleBreak } from './legality.ts'
 import { textOf } from './message.ts'
@@ -118,7 +118,7 @@ const APPLY: Appliers = {
     const step = s.step!
     step.attempts++
     step.retryAt = e.retryAt
-    if (e.retryAt === null) failTurn(s.turn!, step, e)
+    if (e.retryAt === null) failTurn(s.turn!, step, e.failure)
   },
   'reply.completed': completeReply,
   'reply.interrupted': interruptReply,
@@ -127,14 +127,27 @@ const APPLY: Appliers = {
     addCall(s.step!, e.call, e.parent ?? null, e.seq)
   },
   'call.approval-asked'(s, e) {
-    Object.assign(change(s, e), { status: 'asked', argsHash: e.argsHash, question: e.reason, expiresAt: e.expiresAt ?? null, args: e.args ?? null })
+    const call = change(s, e)
+    call.status = 'asked'
+    call.argsHash = e.argsHash
+    call.question = e.reason
+    call.expiresAt = e.expiresAt ?? null
+    call.args = e.args ?? null
   },
   'call.approval-decided': decideApproval,
   'call.deferred'(s, e) {
-    Object.assign(change(s, e), { status: 'deferred', question: e.what, expiresAt: e.expiresAt ?? null })
+    const call = change(s, e)
+    call.status = 'deferred'
+    call.question = e.what
+    call.expiresAt = e.expiresAt ?? null
   },
   'call.started'(s, e) {
-    Object.assign(change(s, e), { status: 'started', attempt: e.attempt, fence: e.fence, args: e.args ?? change(s, e).args, expiresAt: null })
+    const call = change(s, e)
+    call.status = 'started'
+    call.attempt = e.attempt
+    call.fence = e.fence
+    call.args = e.args ?? call.args
+    call.expiresAt = null
   },
   'call.ended': endCall,
   'call.ended-late'(s, e) {
@@ -238,12 +251,12 @@ function closeRequest(s: State, usage: Usage): void {
   s.usage = addUsage(s.usage, usage)
 }
 
-function failTurn(turn: Turn, step: Step, e: EventOf<'model.failed'>): void {
-  step.fatal = e.failure
+function failTurn(turn: Turn, step: Step, failure: Failure): void {
+  step.fatal = failure
   turn.ending =
     step.purpose === 'limit'
-      ? { kind: 'step-limit', how: 'error', steps: turn.limits.steps, failure: e.failure }
-      : { kind: 'error', failure: e.failure }
+      ? { kind: 'step-limit', how: 'error', steps: turn.limits.steps, failure }
+      : { kind: 'error', failure }
 }
 
 function completeReply(s: State, e: EventOf<'reply.completed'>): void {
@@ -268,8 +281,7 @@ function interruptReply(s: State, e: EventOf<'reply.interrupted'>): void {
   step.attempts++
   step.retryAt = e.retryAt
   if (e.retryAt !== null) return
-  step.fatal = { kind: 'interrupted', message: 'the model call was cut off by crashes too often', retry: true }
-  s.turn!.ending = { kind: 'error', failure: step.fatal }
+  failTurn(s.turn!, step, { kind: 'interrupted', message: 'the model call was cut off by crashes too often', retry: true })
 }
 
 // ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -313,7 +325,7 @@ function decideApproval(s: State, e: EventOf<'call.approval-decided'>): void {
 function endCall(s: State, e: EventOf<'call.ended'>): void {
   if (e.input !== undefined) settle(s, e.input)
   const call = change(s, e)
-  const ran = call.status === 'started'
+  const ran = call.status === 'started' || call.status === 'deferred'
   call.status = 'ended'
   call.outcome = e.outcome
   call.content = e.content

@@ -7,6 +7,7 @@ import type { Event, EventBody, EventHead, EventOf, EventType } from './events.t
 import { FORMAT } from './events.ts'
 import { sizeOf } from './context.ts'
 import { replyCallId } from './ids.ts'
+import { isBlank, type Part } from './message.ts'
 import type { CallOutcome, TurnOutcome } from './outcome.ts'
 import { barrier } from './plan.ts'
 import type { Call, CallStatus, State, Step, Turn } from './state.ts'
@@ -81,9 +82,9 @@ const RULES: Rules = {
   'child.spawned': (s, e) => onCall(s, e.call, ['started'], 'G1'),
   'child.ended': legal,
 
-  'stop.vetoed': (s) =>
+  'stop.vetoed': (s, e) =>
     openTurn(s, 'T5', (turn) =>
-      s.step !== null ? no('T5', 'a step is open') : turn.vetoes >= turn.limits.vetoes ? no('T5', `more than ${turn.limits.vetoes} vetoes`) : turn.abort === null ? null : no('T7', 'the turn is aborted'),
+      isUnsaid(e.content) ? no('X8', 'an empty message') : s.step !== null ? no('T5', 'a step is open') : turn.vetoes >= turn.limits.vetoes ? no('T5', `more than ${turn.limits.vetoes} vetoes`) : turn.abort === null ? null : no('T7', 'the turn is aborted'),
     ),
   'context.compacted': compacted,
   'context.compaction-refused': legal,
@@ -155,9 +156,15 @@ function isUnasked(step: Step): boolean {
 function inputEntered(s: State, e: EventOf<'input.entered'>): RuleBreak | null {
   return openTurn(s, 'I4', (turn) => {
     if (s.settled.has(e.input)) return no('I1', `${e.input} is settled`)
+    if (isUnsaid(e.content)) return no('X8', 'an empty message')
     if (s.step !== null && !isUnasked(s.step)) return no('I4', 'inputs enter at a gate')
     return turn.abort === null ? null : no('T7', 'the turn is aborted')
   })
+}
+
+/** No wire takes an empty text, and a context that holds one would be refused for ever. */
+function isUnsaid(content: readonly Part[]): boolean {
+  return content.length === 0 || content.some(isBlank)
 }
 
 function stepStarted(s: State, e: EventOf<'step.started'>): RuleBreak | null {
@@ -256,7 +263,7 @@ const ENDS: Record<CallOutcome['kind'], readonly CallStatus[]> = {
   ok: ['started', 'deferred'],
   error: ['started', 'deferred'],
   timeout: ['started', 'deferred'],
-  unknown: ['started'],
+  unknown: ['started', 'deferred'],
   'not-started': ['requested', 'asked', 'approved', 'refused', 'deferred'],
   denied: ['requested', 'asked', 'approved', 'refused', 'deferred'],
   invalid: ['requested', 'approved'],

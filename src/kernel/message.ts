@@ -97,6 +97,15 @@ export function textOf(parts: readonly (Part | ReplyPart)[]): string {
   return text
 }
 
+/** The parts that say something: an empty text would be refused by every wire, for as long as it stands in a context. */
+export function withoutBlanks(parts: readonly Part[]): readonly Part[] {
+  return parts.every((part) => !isBlank(part)) ? parts : parts.filter((part) => !isBlank(part))
+}
+
+export function isBlank(part: Part): boolean {
+  return part.type === 'text' && part.text === ''
+}
+
 export const textPart = (text: string): TextPart => ({ type: 'text', text })
 
 /**

@@ -3,7 +3,7 @@
  * It reads each message once: validating a grown context costs only what grew (L3).
  */
 import type { CallId } from './ids.ts'
-import type { AssistantMessage, Message, Messages, ToolMessage } from './message.ts'
+import { isBlank, type AssistantMessage, type Message, type Messages, type ToolMessage } from './message.ts'
 
 export interface TranscriptFault {
   /** Index of the message. */
@@ -70,10 +70,6 @@ export class TranscriptCheck {
     }
     return null
   }
-}
-
-function isBlank(part: { readonly type: string; readonly text?: string }): boolean {
-  return part.type === 'text' && part.text === ''
 }
 
 function isObjectText(text: string): boolean {

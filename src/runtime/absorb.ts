@@ -4,8 +4,10 @@
  */
 import type { Draft } from '../kernel/events.ts'
 import type { Control, ControlInput } from '../kernel/input.ts'
+import { progressOf } from '../kernel/guard.ts'
 import { textOf, type Part } from '../kernel/message.ts'
 import type { Run } from './run.ts'
+import { finishParts } from './tool-result.ts'
 
 /** Takes all pending control in order of arrival and makes it durable. True: an abort was among it, fire its signal. */
 export async function absorbControl(run: Run): Promise<boolean> {
@@ -66,21 +68,26 @@ function decision(run: Run, input: ControlInput, control: Extract<Control, { kin
 }
 
 function answer(run: Run, input: ControlInput, control: Extract<Control, { kind: 'answer' }>): Draft | null {
-  const call = run.state.step?.byId.get(control.call)
-  if (call?.status !== 'deferred') return late(run, input, control)
-  return { type: 'call.ended', call: control.call, outcome: control.outcome, content: control.content, input: input.id }
+  const status = run.state.step?.byId.get(control.call)?.status
+  // The world outside may be faster than the body that is about to say that it waits for it.
+  return status === 'deferred' || status === 'started' ? end(run, input, control) : late(run, input, control)
 }
 
 /** The real end of a call that was closed is news; of one that is still open, and not ours, it is the outcome (C5, case 056). */
 function late(run: Run, input: ControlInput, control: Extract<Control, { kind: 'late' | 'answer' }>): Draft | null {
   const { state, wording, fence } = run
   const open = state.step?.byId.get(control.call)
-  if (open?.status === 'started' && open.fence < fence) {
-    return { type: 'call.ended', call: control.call, outcome: control.outcome, content: control.content, input: input.id }
-  }
+  if (open?.status === 'started' && open.fence < fence) return end(run, input, control)
   const straggler = state.stragglers.get(control.call)
   if (straggler === undefined) return null
-  const text = wording.late(control.call, straggler.name, control.outcome, textOf(control.content))
-  const images = control.content.filter((part): part is Exclude<Part, { type: 'text' }> => part.type !== 'text')
+  const parts = finishParts(run, control.content)
+  const text = wording.late(control.call, straggler.name, control.outcome, textOf(parts))
+  const images = parts.filter((part): part is Exclude<Part, { type: 'text' }> => part.type !== 'text')
   return { type: 'call.ended-late', call: control.call, outcome: control.outcome, content: [{ type: 'text', text }, ...images], input: input.id }
+}
+
+/** What comes from outside is bound and made safe like what a body returns (C11, I10). */
+function end(run: Run, input: ControlInput, { call, outcome, content }: Extract<Control, { kind: 'late' | 'answer' }>): Draft {
+  const parts = finishParts(run, content)
+  return { type: 'call.ended', call, outcome, content: parts, progress: progressOf(textOf(parts)), input: input.id }
 }

@@ -57,10 +57,14 @@ export function agent(spec: AgentSpec): AgentSpec {
     names.add(tool.name)
   }
   for (const [name, value] of Object.entries(spec.limits ?? {})) {
-    if (typeof value === 'number' && !(value >= 0)) throw new TurnstepError('config-invalid', `limits.${name} is ${value}; give a number from 0 up`)
+    const least = MAY_BE_ZERO.has(name) ? 0 : 1
+    if (typeof value !== 'number' || (Number.isSafeInteger(value) && value >= least)) continue
+    throw new TurnstepError('config-invalid', `limits.${name} is ${value}; give a whole number from ${least} up`)
   }
   return spec
 }
+
+const MAY_BE_ZERO = new Set(['vetoes', 'graceMs', 'staleAfterMs'])
 
 export interface AgentSettings extends LoopSettings {
   readonly graceMs: number

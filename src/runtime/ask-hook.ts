@@ -39,7 +39,7 @@ export function askHook<T>(ask: (signal: AbortSignal) => Answer<T>, options: Ask
 }
 
 async function race<T>(answer: Promise<T | undefined | void>, link: ReturnType<typeof linkSignal>, options: AskOptions): Promise<HookAnswer<T>> {
-  const undo: (() => void)[] = [link.unlink]
+  const undo: (() => void)[] = [() => link.unlink()]
   try {
     return await Promise.race<HookAnswer<T>>([
       answer.then(

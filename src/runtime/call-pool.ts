@@ -21,13 +21,24 @@ interface Body {
   readonly link: LinkedSignal
   /** Set once its call was closed by a timeout or a settlement: the real end is late news. Gives its resources back. */
   straggling: (() => void) | null
+  /** Who told it to stop, if that was not its turn. */
+  told: 'timeout' | 'runner' | null
   cancelTimer: () => void
+}
+
+/** The end of a body that came back in time, until it is durable. */
+interface Landed {
+  readonly body: Body
+  readonly end: CallEnd | Deferred
+  /** Of the event that records it, once there is one. */
+  seq: number | null
 }
 
 export class CallPool {
   readonly #run: Run
   readonly #judge: Judge
   readonly #live = new Map<CallId, Body>()
+  readonly #landed = new Set<Landed>()
   readonly #stragglers: Stragglers
 
   constructor(run: Run, judge: Judge, stragglers: Stragglers) {
@@ -65,7 +76,7 @@ export class CallPool {
   #begin(call: Call, prepared: Prepared): void {
     const { timeoutMs } = prepared.tool
     const link = linkSignal(this.#run.turnSignal)
-    const body: Body = { call, link, straggling: null, cancelTimer: () => {} }
+    const body: Body = { call, link, straggling: null, told: null, cancelTimer: () => {} }
     body.cancelTimer = this.#run.clock.after(timeoutMs, () => this.#timeOut(body, timeoutMs))
     this.#live.set(call.record.id, body)
     void this.#carry(body, prepared)
@@ -73,22 +84,27 @@ export class CallPool {
 
   async #carry(body: Body, prepared: Prepared): Promise<void> {
     const { call } = body
-    let end: (CallEnd & { readonly progress?: string }) | Deferred
+    let end: (CallEnd & { readonly progress?: string }) | Deferred | null
     try {
       const result = await prepared.tool.run(prepared.args, this.#context(body))
       end = isDeferred(result) ? result : await finishResult(this.#run, call, result)
     } catch (error) {
-      end = body.link.signal.aborted ? this.#obeyed(call) : thrownEnd(this.#run, call, error)
+      end = this.#thrown(body, error)
     }
     body.cancelTimer()
     body.link.unlink()
     await this.#run.sync.reach('after-body')
     if (body.straggling !== null) this.#arriveLate(body, end)
-    else this.#land(body, end)
+    else if (end !== null) this.#land(body, end)
   }
 
-  /** A body that threw after its signal fired stopped because of it. */
-  #obeyed(call: Call): CallEnd {
+  /**
+   * A body that threw after its signal fired stopped because of it. Null: it stopped for its runner, which says nothing about the
+   * call; whoever comes next decides by what is in the log (C4).
+   */
+  #thrown({ call, link, told }: Body, error: unknown): CallEnd | null {
+    if (!link.aborted || told === 'timeout') return thrownEnd(this.#run, call, error)
+    if (told === 'runner') return null
     const outcome = { kind: 'error', code: 'aborted', message: 'aborted' } as const
     return { outcome, content: outcomeContent(this.#run, call, outcome) }
   }
@@ -97,7 +113,10 @@ export class CallPool {
     const { session, fence, clock } = this.#run
     const call = body.call.record.id
     return {
-      signal: body.link.signal,
+      // Made when it is first asked for.
+      get signal() {
+        return body.link.signal
+      },
       session,
       call,
       idempotencyKey: idempotencyKey(this.#run, call),
@@ -110,23 +129,33 @@ export class CallPool {
   }
 
   #land(body: Body, end: (CallEnd & { readonly progress?: string }) | Deferred): void {
-    const { journal, clock } = this.#run
     const { id } = body.call.record
+    const landed: Landed = { body, end, seq: null }
+    for (const earlier of this.#landed) if (this.#isDurable(earlier)) this.#landed.delete(earlier)
+    this.#landed.add(landed)
     this.#run.land(() => {
-      if (this.#live.get(id) !== body) return
+      const { journal, clock } = this.#run
+      if (this.#live.get(id) !== body) return void this.#landed.delete(landed)
       this.#live.delete(id)
-      if (!isDeferred(end)) journal.record({ type: 'call.ended', call: id, ...end })
-      else journal.record({ type: 'call.deferred', call: id, what: end.what, ...(end.expiresInMs === undefined ? {} : { expiresAt: clock.now() + end.expiresInMs }) })
+      const expiry = isDeferred(end) && end.expiresInMs !== undefined ? { expiresAt: clock.now() + end.expiresInMs } : {}
+      const event = isDeferred(end) ? journal.record({ type: 'call.deferred', call: id, what: end.what, ...expiry }) : journal.record({ type: 'call.ended', call: id, ...end })
+      landed.seq = event.seq
     })
+  }
+
+  #isDurable({ seq }: Landed): boolean {
+    return seq !== null && seq <= this.#run.journal.tail
   }
 
   /** The call is answered now; the body is told to stop, and may still come back late (C13). */
   #timeOut(body: Body, afterMs: number): void {
     const outcome = { kind: 'timeout', afterMs } as const
     const content = outcomeContent(this.#run, body.call, outcome)
+    body.told = 'timeout'
+    this.#hold(body)
     this.#run.land(() => {
       if (this.#live.get(body.call.record.id) !== body) return
-      this.#becomeStraggler(body)
+      this.#live.delete(body.call.record.id)
       this.#run.journal.record({ type: 'call.ended', call: body.call.record.id, outcome, content })
     })
     body.link.abort(new Error(`the tool's ${afterMs} ms are over`))
@@ -138,9 +167,24 @@ export class CallPool {
     if (body !== undefined) this.#becomeStraggler(body)
   }
 
-  /** Lets everything go: this runner stops. Bodies are told to end; what they still report goes to the inbox. */
+  /** Lets those go whose outcome came from outside while they ran. */
+  letEndedGo(): void {
+    for (const [id, body] of this.#live) if (this.#run.state.step?.byId.get(id)?.status !== 'started') this.#becomeStraggler(body)
+  }
+
+  /**
+   * Lets everything go: this runner stops. Bodies are told to end; what they still report, and what they reported and is not
+   * durable, goes to the inbox.
+   */
   letAllGo(): void {
+    for (const landed of this.#landed) {
+      if (this.#isDurable(landed)) continue
+      this.#live.delete(landed.body.call.record.id)
+      this.#arriveLate(landed.body, landed.end)
+    }
+    this.#landed.clear()
     for (const body of this.#live.values()) {
+      body.told ??= 'runner'
       this.#becomeStraggler(body)
       body.link.abort(new Error('the runner stops'))
     }
@@ -149,13 +193,18 @@ export class CallPool {
   #becomeStraggler(body: Body): void {
     this.#live.delete(body.call.record.id)
     body.cancelTimer()
-    body.straggling = this.#stragglers.add(body.call.record.resources)
+    this.#hold(body)
+  }
+
+  /** From here on its end is late, whenever it comes: it keeps its resources until then, and gives them back even if it ends at once. */
+  #hold(body: Body): void {
+    body.straggling ??= this.#stragglers.add(body.call.record.resources)
   }
 
   /** By the inbox, never by the journal: this runner may have lost its lease long ago (C5). */
-  #arriveLate(body: Body, end: CallEnd | Deferred): void {
+  #arriveLate(body: Body, end: CallEnd | Deferred | null): void {
     body.straggling?.()
-    if (isDeferred(end)) return
+    if (end === null || isDeferred(end)) return
     const { store, session, fence } = this.#run
     const { id } = body.call.record
     const control = { kind: 'late', call: id, outcome: end.outcome, content: end.content } as const

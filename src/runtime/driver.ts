@@ -66,7 +66,6 @@ export class Driver {
   /** Something may be due: looks, and drives if it is. */
   hint(): void {
     if (this.#closed) return
-    this.#error = null
     if (this.#running !== null) this.#again = true
     else this.#run(() => this.#driveIfDue())
   }
@@ -77,7 +76,12 @@ export class Driver {
       while (this.#running !== null) await this.#running
       if (this.#error !== null) throw this.#error
       if (this.#closed || !(await this.#isDue())) return
-      if (this.#running === null) this.#run(() => this.#driveIfDue())
+      if (this.#running !== null) continue
+      let drove = false
+      this.#run(async () => void (drove = await this.#driveIfDue()))
+      await this.#running
+      // It is due and is not driven here: a hook has it wait, or somebody else was faster.
+      if (!drove && this.#error === null) return
     }
   }
 
@@ -97,11 +101,14 @@ export class Driver {
     this.#stragglers.clear()
   }
 
-  #run(work: () => Promise<void>): void {
+  #run(work: () => Promise<unknown>): void {
     // Begun only when it is known to run: the store tells of a lease while it is being taken, and that hint must find us at work.
     this.#running = Promise.resolve()
       .then(work)
-      .catch((error: unknown) => this.#stopped(error as Error))
+      .then(
+        () => {},
+        (error: unknown) => this.#stopped(error as Error),
+      )
       .finally(() => {
         this.#running = null
         if (!this.#again || this.#closed) return
@@ -114,10 +121,13 @@ export class Driver {
     return (await this.#options.store.due([this.session])).length > 0
   }
 
-  async #driveIfDue(): Promise<void> {
-    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake())) return
+  /** True: it was due, and driven. */
+  async #driveIfDue(): Promise<boolean> {
+    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake())) return false
     const acquired = await this.#acquire()
-    if (acquired.kind === 'acquired') await this.#drive(acquired)
+    if (acquired.kind !== 'acquired') return false
+    await this.#drive(acquired)
+    return true
   }
 
   #acquire(): Promise<Acquired> {
@@ -126,6 +136,7 @@ export class Driver {
   }
 
   async #drive(lease: Extract<Acquired, { kind: 'acquired' }>): Promise<void> {
+    this.#error = null
     this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers })
     try {
       if (this.#closed) this.#runner.park()

@@ -3,7 +3,7 @@ import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
 import type { Lane } from '../kernel/input.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
-import { withNotice } from './wording.ts'
+import { neutralise, withNotice } from './wording.ts'
 
 /** `again`: look again; `gone`: an input to be settled was changed meanwhile, load again. */
 export type Ended = 'ended' | 'again' | 'gone'
@@ -15,7 +15,7 @@ export async function stopTurn(run: Run, outcome: TurnOutcome): Promise<Ended> {
   if (verdict.veto === null) return endTurn(run, outcome, verdict.goal)
   const { vetoes, limits } = run.state.turn!
   if (vetoes >= limits.vetoes) return endTurn(run, { kind: 'veto-capped', vetoes }, verdict.goal)
-  run.journal.record({ type: 'stop.vetoed', by: verdict.veto.by, content: [{ type: 'text', text: verdict.veto.message }] })
+  run.journal.record({ type: 'stop.vetoed', by: verdict.veto.by, content: [{ type: 'text', text: neutralise(verdict.veto.message) || run.wording.goOn }] })
   return 'again'
 }
 

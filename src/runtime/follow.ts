@@ -13,52 +13,67 @@ export interface FollowOptions {
   readonly signal: AbortSignal
 }
 
-/**
- * Yields events and live deltas until the signal aborts. What was shown live before an event became durable comes before it.
- * `idle` is called each time everything known has been yielded; an answer of `stop` ends it.
- */
-export async function* follow(options: FollowOptions, idle?: () => Promise<'stop' | void>): AsyncGenerator<Watched, void, undefined> {
-  const { store, bus, session, signal } = options
-  let cursor = options.after
-  let changed = true
-  let live: Live[] = []
-  let poke: (() => void) | null = null
-  const wake = (): void => poke?.()
-  const undo = [
-    store.watch(session, () => {
-      changed = true
+/** A place in a session's log that moves on with it. Close it, or it listens for ever. */
+export class Follower {
+  readonly #options: FollowOptions
+  readonly #undo: readonly (() => void)[]
+  #cursor: number
+  #changed = true
+  #live: Live[] = []
+  #poke: (() => void) | null = null
+
+  constructor(options: FollowOptions) {
+    this.#options = options
+    this.#cursor = options.after
+    const wake = (): void => this.#poke?.()
+    const { store, bus, session, signal } = options
+    const onLive = (live: Live): void => {
+      this.#live.push(live)
       wake()
-    }),
-    bus.subscribe(session, (item) => {
-      live.push(item)
-      wake()
-    }),
-    listen(signal, wake),
-  ]
-  try {
-    while (!signal.aborted) {
-      for (const item of live.splice(0)) yield { kind: 'live', live: item }
-      if (changed) {
-        changed = false
-        const { events } = await store.read(session, { after: cursor })
-        for (const item of live.splice(0)) yield { kind: 'live', live: item }
-        for (const event of events) {
-          cursor = event.seq
-          yield { kind: 'event', event }
-        }
-        if ((await idle?.()) === 'stop') return
-      }
-      if (changed || live.length > 0 || signal.aborted) continue
-      await new Promise<void>((resolve) => (poke = resolve))
-      poke = null
     }
-  } finally {
-    live = []
-    for (const run of undo) run()
+    const onChange = (): void => {
+      this.#changed = true
+      wake()
+    }
+    signal.addEventListener('abort', wake, { once: true })
+    this.#undo = [store.watch(session, onChange), bus.subscribe(session, onLive), () => signal.removeEventListener('abort', wake)]
+  }
+
+  /**
+   * What is new, at once or when it comes; null once the signal has aborted. What was shown live before an event became durable
+   * comes before it. The answer may be empty: something changed that is no event.
+   */
+  async next(): Promise<readonly Watched[] | null> {
+    const { signal } = this.#options
+    while (!this.#changed && this.#live.length === 0 && !signal.aborted) {
+      await new Promise<void>((resolve) => (this.#poke = resolve))
+      this.#poke = null
+    }
+    if (signal.aborted) return null
+    if (!this.#changed) return this.#takeLive()
+    this.#changed = false
+    const { store, session } = this.#options
+    const { events } = await store.read(session, { after: this.#cursor })
+    this.#cursor = events.at(-1)?.seq ?? this.#cursor
+    return [...this.#takeLive(), ...events.map((event): Watched => ({ kind: 'event', event }))]
+  }
+
+  #takeLive(): Watched[] {
+    return this.#live.splice(0).map((live): Watched => ({ kind: 'live', live }))
+  }
+
+  close(): void {
+    this.#live = []
+    for (const run of this.#undo) run()
   }
 }
 
-function listen(signal: AbortSignal, run: () => void): () => void {
-  signal.addEventListener('abort', run, { once: true })
-  return () => signal.removeEventListener('abort', run)
+/** The same as an iterable that closes itself. */
+export async function* follow(options: FollowOptions): AsyncGenerator<Watched, void, undefined> {
+  const follower = new Follower(options)
+  try {
+    for (let batch = await follower.next(); batch !== null; batch = await follower.next()) yield* batch
+  } finally {
+    follower.close()
+  }
 }

@@ -5,7 +5,7 @@
 import type { Effect } from '../kernel/effects.ts'
 import { inputId, type InputId } from '../kernel/ids.ts'
 import type { MessageInput } from '../kernel/input.ts'
-import type { Part } from '../kernel/message.ts'
+import { withoutBlanks, type Part } from '../kernel/message.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
 import { neutralise } from './wording.ts'
@@ -26,6 +26,8 @@ export async function passGate(run: Run, claim: Claim): Promise<boolean> {
   if (inputs.length > 0 && run.journal.holdsResults) await run.journal.flush()
   const verdicts = await askHooks(run, inputs)
   if (verdicts === null) return false
+  const turn = run.state.turn!
+  if (turn.trigger === 'go-on' && turn.steps === 0) enterNotice(run, 'go-on', 'go-on', run.wording.goOn)
   const entered = enterAll(run, claim, inputs, verdicts)
   await run.sync.reach('after-claim')
   if (verdicts.refused !== null) {
@@ -34,7 +36,7 @@ export async function passGate(run: Run, claim: Claim): Promise<boolean> {
   }
   if (run.state.step !== null) return true
   if (entered === 0 && claim.needsInput) return false
-  if (claim.purpose === 'limit') enterLimitNotice(run)
+  if (claim.purpose === 'limit') enterNotice(run, 'limit', 'step-limit', run.wording.limit(turn.limits.steps))
   run.journal.record({ type: 'step.started', purpose: claim.purpose })
   return true
 }
@@ -66,18 +68,30 @@ async function askHooks(run: Run, inputs: readonly MessageInput[]): Promise<Verd
     'injectContext',
     (hook, context) => hook({ inputs }, context),
     (content, plugin) => {
-      if (content.length > 0) verdicts.injected.push({ plugin, content })
+      const said = withoutBlanks(content)
+      if (said.length > 0) verdicts.injected.push({ plugin, content: said })
     },
   )
   return injecting === 'control' ? null : verdicts
 }
 
+/** Settles the inputs that waited for too long (I6). Answers how many there were. */
+export function rejectExpired(run: Run): number {
+  const expired = run.inbox.messages(['steer', 'note', 'followup']).filter((input) => isExpired(run, input))
+  for (const input of expired) reject(run, input, 'expired')
+  run.inbox.drop(expired)
+  return expired.length
+}
+
+function isExpired(run: Run, input: MessageInput): boolean {
+  return input.expiresAt !== undefined && run.store.now() > input.expiresAt
+}
+
 /** Records each input as entered or rejected, one by one (I8). Answers how many entered. */
 function enterAll(run: Run, claim: Claim, inputs: readonly MessageInput[], verdicts: Verdicts): number {
   let entered = 0
-  const now = run.store.now()
   for (const input of inputs) {
-    const reason = input.expiresAt !== undefined && now > input.expiresAt ? 'expired' : verdicts.rejected.get(input.id)
+    const reason = isExpired(run, input) ? 'expired' : verdicts.rejected.get(input.id)
     if (reason !== undefined) reject(run, input, reason)
     else {
       enter(run, claim, input)
@@ -88,7 +102,7 @@ function enterAll(run: Run, claim: Claim, inputs: readonly MessageInput[], verdi
   for (const { plugin, content } of verdicts.injected) {
     if (entered === 0 && claim.needsInput) break
     const id = inputId(`${run.session}:${plugin}:${run.state.seq + 1}`)
-    run.journal.record({ type: 'input.entered', input: id, lane: 'note', origin: { kind: 'plugin', name: plugin }, content })
+    run.journal.record({ type: 'input.entered', input: id, lane: 'note', origin: { kind: 'plugin', name: plugin }, content: content.map(neutralPart) })
   }
   return entered
 }
@@ -118,13 +132,9 @@ function neutralPart(part: Part): Part {
   return part.type === 'text' ? { type: 'text', text: neutralise(part.text) } : part
 }
 
-function enterLimitNotice(run: Run): void {
-  const turn = run.state.turn!
-  run.journal.record({
-    type: 'input.entered',
-    input: inputId(`${run.session}:limit:${turn.n}`),
-    lane: 'note',
-    origin: { kind: 'system', name: 'step-limit' },
-    content: [{ type: 'text', text: run.wording.limit(turn.limits.steps) }],
-  })
+/** What we have to say ourselves, once per turn: a step may be begun again after a crash. */
+function enterNotice(run: Run, key: string, name: string, text: string): void {
+  const id = inputId(`${run.session}:${key}:${run.state.turn!.n}`)
+  if (run.state.settled.has(id)) return
+  run.journal.record({ type: 'input.entered', input: id, lane: 'note', origin: { kind: 'system', name }, content: [{ type: 'text', text }] })
 }

@@ -3,7 +3,7 @@
  * arrivals asks the store nothing. The store stays the judge: cuts and ends are conditional commits (I4, I5).
  */
 import type { InboxView } from '../kernel/effects.ts'
-import type { SessionId } from '../kernel/ids.ts'
+import type { InputId, SessionId } from '../kernel/ids.ts'
 import type { ControlInput, Lane, MessageInput, PendingInput } from '../kernel/input.ts'
 import type { Store } from './ports.ts'
 
@@ -11,6 +11,8 @@ export class Inbox {
   readonly #store: Store
   readonly #session: SessionId
   #pending: readonly PendingInput[] = []
+  /** Settled by events that may not be durable yet: the store still lists them until the commit, and none is to be settled twice. */
+  #settled = new Set<InputId>()
   #stale = true
   #view: InboxView | null = null
   #reading: Promise<void> | null = null
@@ -22,6 +24,12 @@ export class Inbox {
 
   /** Something arrived or changed: look again before deciding anything. */
   touch(): void {
+    this.#stale = true
+  }
+
+  /** The state was loaded anew: nothing is settled but what the store says. */
+  reset(): void {
+    this.#settled.clear()
     this.#stale = true
   }
 
@@ -41,8 +49,14 @@ export class Inbox {
     // Cleared before reading, so that what arrives meanwhile is read again.
     this.#stale = false
     try {
-      this.#pending = await this.#store.pending(this.#session)
+      const pending = await this.#store.pending(this.#session)
+      this.#settled = new Set(pending.map((input) => input.id).filter((id) => this.#settled.has(id)))
+      this.#pending = pending.filter((input) => !this.#settled.has(input.id))
       this.#view = null
+    } catch (error) {
+      // What was not read is still to be read, by whoever asks next.
+      this.#stale = true
+      throw error
     } finally {
       this.#reading = null
     }
@@ -60,8 +74,8 @@ export class Inbox {
   /** Forgets inputs that were just settled. */
   drop(settled: readonly PendingInput[]): void {
     if (settled.length === 0) return
-    const ids = new Set(settled.map((input) => input.id))
-    this.#pending = this.#pending.filter((input) => !ids.has(input.id))
+    for (const { id } of settled) this.#settled.add(id)
+    this.#pending = this.#pending.filter((input) => !this.#settled.has(input.id))
     this.#view = null
   }
 

@@ -70,8 +70,8 @@ export class Inference {
   async #options(): Promise<{ readonly options: Json | null } | 'control'> {
     const run = this.#run
     if (!hasHook(run, 'transformRequest')) return { options: null }
-    let options: Json = {}
-    const asked = await askEach(run, 'transformRequest', (hook, context) => hook(options, context), (value) => void (options = value))
+    let options: Json | null = null
+    const asked = await askEach(run, 'transformRequest', (hook, context) => hook(options ?? {}, context), (value) => void (options = value))
     return asked === 'control' ? 'control' : { options }
   }
 
@@ -121,7 +121,10 @@ export class Inference {
           return
         }
         if (next.value.type === 'end') this.#end(flight, next.value)
-        else this.#show(flight, next.value)
+        else {
+          this.#show(flight, next.value)
+          await this.#run.sync.reach('model-output')
+        }
       }
       void closeIterator(iterator)
     } catch (error) {

@@ -4,7 +4,7 @@
  * are shown to watchers only after they are durable; a refused append changes nothing here (L1).
  */
 import { TurnstepError } from '../kernel/errors.ts'
-import type { Draft, Event } from '../kernel/events.ts'
+import type { Draft, Event, EventHead } from '../kernel/events.ts'
 import { fold } from '../kernel/fold.ts'
 import type { SessionId } from '../kernel/ids.ts'
 import type { Lane, PendingInput, ReceiptState } from '../kernel/input.ts'
@@ -12,6 +12,8 @@ import { refusal, type RuleBreak } from '../kernel/legality.ts'
 import type { State } from '../kernel/state.ts'
 import type { Append, Consumption, Store } from './ports.ts'
 import type { SyncPoints } from './sync-points.ts'
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 export interface JournalOptions {
   readonly store: Store
@@ -24,6 +26,9 @@ export interface JournalOptions {
 
 /** The answer to a conditional commit. `gone`: a claimed input was withdrawn or edited meanwhile; the state must be loaded anew. */
 export type Committed = 'done' | 'pending' | 'gone'
+
+/** A claimed input was withdrawn or edited before its claim was durable: nothing is written, and the state must be loaded anew. */
+export class InputsGone extends Error {}
 
 export class Journal {
   readonly state: State
@@ -66,10 +71,10 @@ export class Journal {
     this.#consume.push({ id: input.id, version: input.version, as })
   }
 
-  /** Makes everything recorded so far durable. */
+  /** Makes everything recorded so far durable. Throws `InputsGone` if an input that it settles was changed meanwhile. */
   async flush(): Promise<void> {
     if (this.isClean) return
-    if ((await this.#append(this.#buffer, [])) !== 'done') throw this.#conflict('an input settled by us was changed by somebody else')
+    if ((await this.#append(this.#buffer, [])) !== 'done') throw new InputsGone()
   }
 
   /** Flushes, with `draft` as the last event, folded only if the store accepts it: nothing pending in the named lanes (I4, I5). */
@@ -104,11 +109,17 @@ export class Journal {
     }
   }
 
+  /** Puts the head on the draft itself: drafts are made for this and used once, and a copy per event is what a step can be spared. */
   #stamp(draft: Draft): Event {
     const { state } = this
-    const turn = draft.type === 'turn.started' ? state.turnN + 1 : (state.turn?.n ?? 0)
-    const step = draft.type === 'step.started' ? state.turn!.steps + 1 : (state.step?.n ?? state.turn?.steps ?? 0)
-    return { ...draft, seq: state.seq + 1, at: this.#options.store.now(), fence: this.#options.fence, turn, step: draft.type === 'turn.started' ? 0 : step }
+    const event = draft as Draft & Mutable<EventHead>
+    const begins = draft.type === 'turn.started'
+    event.seq = state.seq + 1
+    event.at = this.#options.store.now()
+    event.fence = this.#options.fence
+    event.turn = begins ? state.turnN + 1 : (state.turn?.n ?? 0)
+    event.step = begins ? 0 : draft.type === 'step.started' ? state.turn!.steps + 1 : (state.step?.n ?? state.turn?.steps ?? 0)
+    return event
   }
 
   #conflict(why: string): TurnstepError {

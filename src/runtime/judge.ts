@@ -109,7 +109,7 @@ export class Judge {
       'decideCall',
       (hook, context) => hook({ record, args: prepared.args, tool: prepared.tool }, context),
       (answer) => void (verdict = stronger(verdict, answer)),
-      (error, plugin) => void (verdict = stronger(verdict, { kind: 'deny', reason: `policy of plugin "${plugin}" failed: ${error.message}` })),
+      (error) => void (verdict = stronger(verdict, { kind: 'deny', reason: error.message })),
     )
     return asked === 'control' ? 'control' : verdict
   }

@@ -23,7 +23,7 @@ export interface LeaseOptions {
 export class Lease {
   readonly #options: LeaseOptions
   #expiresAt: number | null
-  #cancel: () => void = () => {}
+  #cancels: readonly (() => void)[] = []
   #lost = false
   #stopped = false
 
@@ -32,15 +32,25 @@ export class Lease {
     this.#expiresAt = options.lease.expiresAt
   }
 
-  /** Begins to renew. A lease that never expires needs no timer. */
+  /** Begins to renew. A lease that never expires needs no timer. The deadline has one of its own: a renewal may hang. */
   start(): void {
+    this.#disarm()
     if (this.#expiresAt === null) return
-    this.#cancel = this.#options.clock.after(this.#options.leaseTtlMs * RENEW_SHARE, () => void this.#renew(), { unref: true })
+    const { clock, store, leaseTtlMs } = this.#options
+    this.#cancels = [
+      clock.after(leaseTtlMs * RENEW_SHARE, () => void this.#renew(), { unref: true }),
+      clock.after(this.#deadline(this.#expiresAt) - store.now(), () => this.holds(), { unref: true }),
+    ]
   }
 
   stop(): void {
     this.#stopped = true
-    this.#cancel()
+    this.#disarm()
+  }
+
+  #disarm(): void {
+    for (const cancel of this.#cancels) cancel()
+    this.#cancels = []
   }
 
   /** Whether it is confirmed and has time left: looked at right before a side effect. */
@@ -50,8 +60,12 @@ export class Lease {
   }
 
   #isOver(): boolean {
-    if (this.#expiresAt === null) return false
-    return this.#options.store.now() >= this.#expiresAt - this.#options.leaseTtlMs * MARGIN_SHARE
+    return this.#expiresAt !== null && this.#options.store.now() >= this.#deadline(this.#expiresAt)
+  }
+
+  /** From here on it counts as lost: before its end, so that nothing is at work when another takes it. */
+  #deadline(expiresAt: number): number {
+    return expiresAt - this.#options.leaseTtlMs * MARGIN_SHARE
   }
 
   async #renew(): Promise<void> {
@@ -69,7 +83,7 @@ export class Lease {
   #lose(why: string): void {
     if (this.#lost || this.#stopped) return
     this.#lost = true
-    this.#cancel()
+    this.#disarm()
     const { session, onLost } = this.#options
     onLost(new TurnstepError('lease-lost', `this runner stops working on session "${session}": its lease is gone, ${why}`))
   }

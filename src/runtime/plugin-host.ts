@@ -80,7 +80,16 @@ export class PluginHost {
     if (undo === undefined) return
     this.#loaded.delete(name)
     this.#version++
-    for (const run of undo.toReversed()) await run()
+    const failures: unknown[] = []
+    for (const run of undo.toReversed()) {
+      try {
+        await run()
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    // All the rest is undone before anybody hears of it: a plugin that fails to clean up must not leave its hooks behind.
+    if (failures.length > 0) throw failures[0]
   }
 
   async unloadAll(): Promise<void> {

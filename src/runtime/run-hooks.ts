@@ -20,6 +20,7 @@ export async function askEach<Name extends HookName, T>(
   heed: 'control' | 'nothing' = 'control',
 ): Promise<'done' | 'control'> {
   for (const registered of run.agent.plugins.hooks(name)) {
+    await run.sync.reach('before-hook')
     const asked = askHook<T>((signal) => ask(registered.hook, run.hookContext(signal)), heed === 'control' ? run.askOptions(registered) : deaf(run, run.askOptions(registered)))
     const answer: HookAnswer<T> = asked instanceof Promise ? await asked : asked
     if (answer.kind === 'control') return 'control'

@@ -18,10 +18,10 @@ import type { LiveAgent } from './agent.ts'
 import type { AskOptions } from './ask-hook.ts'
 import { CallPool } from './call-pool.ts'
 import { endTurn, stopTurn } from './ending.ts'
-import { passGate } from './gate.ts'
+import { passGate, rejectExpired } from './gate.ts'
 import { Inbox } from './inbox.ts'
 import { Inference } from './inference.ts'
-import { Journal } from './journal.ts'
+import { InputsGone, Journal } from './journal.ts'
 import { Judge } from './judge.ts'
 import { Lease } from './lease.ts'
 import { loadState } from './load.ts'
@@ -155,6 +155,8 @@ export class Runner implements Run {
 
   /** Ends the run at once, without a release: the lease is lost, or nobody may wait any longer. */
   kill(error: Error): void {
+    // First, so that a body that obeys the signal is known to have stopped for this.
+    this.#pool.letAllGo()
     this.#stop.abort(error)
     this.#wake()
   }
@@ -216,7 +218,7 @@ export class Runner implements Run {
     this.#owed = { seq: state.seq, downMs: rested ? 0 : Math.max(0, store.now() - state.at) }
     this.#judge.forget()
     this.#gated = false
-    this.inbox.touch()
+    this.inbox.reset()
   }
 
   /** What must be in the log before anything else: that it exists, what was lost of it, and which agent goes on. */
@@ -249,12 +251,17 @@ export class Runner implements Run {
       if (this.#parking && (await this.#parked())) return 'parked'
       const seq = this.state.seq
       const effect = this.agent.loop.next(this.#view())
-      if (effect.kind === 'rest') {
-        if (await this.#rest(effect)) return 'rested'
-      } else if (this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb') {
-        // Nothing new is begun while parking: wait for what is live, or for the grace to end.
-        await this.#sleep()
-      } else await this.#perform(effect)
+      try {
+        if (effect.kind === 'rest') {
+          if (await this.#rest(effect)) return 'rested'
+        } else if (this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb') {
+          // Nothing new is begun while parking: wait for what is live, or for the grace to end.
+          await this.#sleep()
+        } else await this.#perform(effect)
+      } catch (error) {
+        if (!(error instanceof InputsGone)) throw error
+        await this.#load()
+      }
       idle = this.state.seq === seq && effect.kind !== 'wait' ? idle + 1 : 0
       if (idle > IDLE_EFFECTS_MAX) throw new TurnstepError('loop-stalled', `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`)
     }
@@ -285,6 +292,7 @@ export class Runner implements Run {
     switch (effect.kind) {
       case 'absorb':
         if (await absorbControl(this)) this.#abortTurn()
+        this.#pool.letEndedGo()
         return
       case 'begin':
         return this.#begin(effect.trigger)
@@ -329,14 +337,12 @@ export class Runner implements Run {
   // ── effects that are the runner's own ──────────────────────────────────────────────────────────────────────────────
 
   #begin(trigger: 'input' | 'go-on'): void {
+    // What nobody wants any more starts no turn, and holds up nothing that waits behind it.
+    if (trigger === 'input' && rejectExpired(this) > 0) return
     this.#turn.unlink()
     this.#turn = linkSignal(this.#stop.signal)
     this.#ensureEpoch()
     this.journal.record({ type: 'turn.started', trigger, limits: this.agent.settings.turn })
-    if (trigger === 'input') return
-    const content = [{ type: 'text', text: this.wording.goOn }] as const
-    const input = inputId(`${this.session}:go-on:${this.state.turn!.n}`)
-    this.journal.record({ type: 'input.entered', input, lane: 'note', origin: { kind: 'system', name: 'go-on' }, content })
   }
 
   /** A new epoch wherever system text, tools or model are not those of the last one (X1). */
@@ -425,6 +431,8 @@ export class Runner implements Run {
   async #rest(rest: Extract<Effect, { kind: 'rest' }>): Promise<boolean> {
     await this.journal.flush()
     await this.#snapshot()
+    // A plugin may have had something to say about what was just written.
+    if (this.#foreign.length > 0) return false
     await this.sync.reach('before-release')
     const { wake, until, since } = rest
     const answer = await this.store.release(this.session, this.fence, {
@@ -433,6 +441,7 @@ export class Runner implements Run {
       ...(since === undefined ? {} : { since }),
     })
     if (answer.kind === 'lost') throw leaseLost(this.session)
+    await this.sync.reach('after-release')
     if (answer.kind === 'released') return true
     this.inbox.touch()
     return false

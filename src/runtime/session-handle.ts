@@ -4,7 +4,7 @@ import type { Event } from '../kernel/events.ts'
 import type { Usage } from '../kernel/failure.ts'
 import { callId, inputId, type InputId, type SessionId } from '../kernel/ids.ts'
 import type { Control, MessageLane, NewInput, PendingInput, ReceiptState } from '../kernel/input.ts'
-import type { Part } from '../kernel/message.ts'
+import { withoutBlanks, type Part } from '../kernel/message.ts'
 import { follow } from './follow.ts'
 import type { LiveBus } from './live.ts'
 import { loadState } from './load.ts'
@@ -156,7 +156,7 @@ export function missingSession(session: string): TurnstepError {
 
 /** Text or parts as parts. Throws `content-invalid` for what no model could be sent. */
 export function partsOf(content: Content): readonly Part[] {
-  const parts: readonly Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  const parts = withoutBlanks(typeof content === 'string' ? [{ type: 'text', text: content }] : content)
   const hasSomething = parts.some((part) => part.type !== 'text' || part.text.trim() !== '')
   if (!hasSomething) throw new TurnstepError('content-invalid', 'the message is empty; say something, or use `resume` to let a held queue go on')
   return parts

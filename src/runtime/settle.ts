@@ -21,7 +21,7 @@ export async function settleCalls(run: Run, pool: CallPool, ids: readonly CallId
     const known = as === 'recover' ? await reconcile(run, call) : null
     if (known === 'control') return
     pool.letGo(id)
-    run.journal.record({ type: 'call.ended', call: id, ...(known ?? closed(run, call, outcomeOf(call, as))) })
+    run.journal.record({ type: 'call.ended', call: id, ...(known ?? closed(run, call, await outcomeOf(run, call, as))) })
   }
 }
 
@@ -29,16 +29,16 @@ function closed(run: Run, call: Call, outcome: Exclude<CallOutcome, { kind: 'ok'
   return { outcome, content: outcomeContent(run, call, outcome) }
 }
 
-function outcomeOf(call: Call, as: SettleReason): Exclude<CallOutcome, { kind: 'ok' }> {
+async function outcomeOf(run: Run, call: Call, as: SettleReason): Promise<Exclude<CallOutcome, { kind: 'ok' }>> {
   switch (as) {
     case 'recover':
       return { kind: 'unknown', reason: 'crashed' }
     case 'denied':
       return { kind: 'denied', by: 'user', reason: call.refusal ?? '' }
     case 'expired':
-      return { kind: 'denied', by: 'expired', reason: '' }
+      return call.status === 'deferred' ? { kind: 'timeout', afterMs: await waitedMs(run, call) } : { kind: 'denied', by: 'expired', reason: '' }
     case 'aborted':
-      return call.status === 'started' ? { kind: 'unknown', reason: 'aborted' } : { kind: 'not-started', reason: 'aborted' }
+      return call.status === 'started' || call.status === 'deferred' ? { kind: 'unknown', reason: 'aborted' } : { kind: 'not-started', reason: 'aborted' }
     case 'stale':
     case 'output-limit':
     case 'unknown-stop':
@@ -48,6 +48,12 @@ function outcomeOf(call: Call, as: SettleReason): Exclude<CallOutcome, { kind: '
     case 'turn-ended':
       return { kind: 'not-started', reason: as }
   }
+}
+
+/** How long a deferred call was given. It was started, and may have had its effect: it is not denied, its time is over. */
+async function waitedMs({ store, session }: Run, call: Call): Promise<number> {
+  const [deferral] = (await store.read(session, { after: call.seq - 1, limit: 1 })).events
+  return Math.max(0, call.expiresAt! - (deferral?.at ?? call.expiresAt!))
 }
 
 /** Asks the outside world what became of an interrupted write (C4). Null: it could not be found out. */

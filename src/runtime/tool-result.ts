@@ -1,6 +1,6 @@
 /** From what a body returned to what is logged: text well cut (C11), marks neutralised (I10), never empty, hooks asked. */
 import { progressOf } from '../kernel/guard.ts'
-import { textOf, type Part } from '../kernel/message.ts'
+import { textOf, textPart, type Part } from '../kernel/message.ts'
 import type { Call } from '../kernel/state.ts'
 import { cutText } from '../util/cut.ts'
 import type { Run } from './run.ts'
@@ -32,11 +32,11 @@ function errorEnd(run: Run, call: Call, { error }: ToolError): CallEnd {
   const message = cutText(neutralise(error.message)).text
   const outcome = { kind: 'error', code: error.code, message, ...(error.retryable === undefined ? {} : { retryable: error.retryable }) } as const
   const text = run.wording.outcome(outcome, call.record.effect)
-  return { outcome, content: [{ type: 'text', text: error.footer === undefined ? text : `${text}\n${error.footer}` }] }
+  return { outcome, content: [{ type: 'text', text: error.footer === undefined ? text : `${text}\n${neutralise(error.footer)}` }] }
 }
 
 function okEnd(run: Run, result: Exclude<ToolResult, Deferred | ToolError>): CallEnd {
-  if (typeof result === 'string' || isParts(result)) return { outcome: { kind: 'ok' }, content: finishParts(run, result, undefined) }
+  if (typeof result === 'string' || isParts(result)) return { outcome: { kind: 'ok' }, content: finishParts(run, result) }
   const outcome = { kind: 'ok', ...(result.data === undefined ? {} : { data: result.data }) } as const
   return { outcome, content: finishParts(run, result.content, result.footer) }
 }
@@ -45,12 +45,19 @@ function isParts(result: unknown): result is readonly Part[] {
   return Array.isArray(result)
 }
 
-function finishParts(run: Run, content: string | readonly Part[], footer: string | undefined): readonly Part[] {
-  const parts: Part[] = []
-  for (const part of typeof content === 'string' ? [{ type: 'text', text: content } as const] : content) {
-    if (part.type !== 'text') parts.push(part)
-    else if (part.text !== '') parts.push({ type: 'text', text: cutText(neutralise(part.text)).text })
-  }
-  if (footer !== undefined && footer !== '') parts.push({ type: 'text', text: footer })
-  return parts.length > 0 ? parts : [{ type: 'text', text: run.wording.noOutput }]
+/** Text that came from outside as parts that may be logged and shown: marks neutralised (I10), cut (C11), never empty. */
+export function finishParts(run: Run, content: string | readonly Part[], footer?: string): readonly Part[] {
+  const parts = boundText(typeof content === 'string' ? [textPart(content)] : content)
+  if (footer !== undefined && footer !== '') parts.push(textPart(neutralise(footer)))
+  return parts.length > 0 ? parts : [textPart(run.wording.noOutput)]
+}
+
+/** All text of a result shares one limit: parts that are over it together become one, before what is no text. */
+function boundText(content: readonly Part[]): Part[] {
+  const parts = content
+    .filter((part) => part.type !== 'text' || part.text !== '')
+    .map((part) => (part.type === 'text' ? textPart(neutralise(part.text)) : part))
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  const { text, cut } = cutText(texts.join('\n'))
+  return cut ? [textPart(text), ...parts.filter((part) => part.type !== 'text')] : parts
 }

@@ -5,14 +5,15 @@ import type { InputId, SessionId } from '../kernel/ids.ts'
 import type { ReceiptState } from '../kernel/input.ts'
 import { textOf } from '../kernel/message.ts'
 import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
-import { follow, type FollowOptions } from './follow.ts'
-import type { Live, Receipt, Turn, Watched } from './session.ts'
+import { Follower, type FollowOptions } from './follow.ts'
+import type { Receipt, Turn, Watched } from './session.ts'
 
 export interface TurnOptions extends FollowOptions {
   readonly input: InputId
 }
 
 type Settled = Exclude<ReceiptState, { kind: 'queued' }>
+type Ended = TurnOutcome & { readonly goal: Goal }
 
 export class ReceiptHandle implements Receipt {
   readonly id: InputId
@@ -35,23 +36,24 @@ export class ReceiptHandle implements Receipt {
   }
 
   async #waitSettled(): Promise<Settled> {
-    let settled: Settled | null = null
-    const look = async (): Promise<'stop' | void> => {
-      const state = await this.state()
-      if (state.kind === 'queued') return
-      settled = state
-      return 'stop'
+    const follower = new Follower(this.options)
+    try {
+      for (let batch = await follower.next(); batch !== null; batch = await follower.next()) {
+        batch.forEach(throwIfStopped)
+        const state = await this.state()
+        if (state.kind !== 'queued') return state
+      }
+    } finally {
+      follower.close()
     }
-    for await (const seen of follow(this.options, look)) throwIfStopped(seen)
-    if (settled === null) throw closed(this.options.session)
-    return settled
+    throw closed(this.options.session)
   }
 }
 
 export class TurnHandle extends ReceiptHandle implements Turn {
-  #outcome: Promise<TurnOutcome & { readonly goal: Goal }> | null = null
+  #outcome: Promise<Ended> | null = null
 
-  get outcome(): Promise<TurnOutcome & { readonly goal: Goal }> {
+  get outcome(): Promise<Ended> {
     this.#outcome ??= this.#waitOutcome()
     return this.#outcome
   }
@@ -64,60 +66,47 @@ export class TurnHandle extends ReceiptHandle implements Turn {
     return this.#text()
   }
 
-  async #waitOutcome(): Promise<TurnOutcome & { readonly goal: Goal }> {
-    for await (const event of this.#events()) if (event.type === 'turn.ended') return { ...event.outcome, goal: event.goal } as TurnOutcome & { goal: Goal }
+  async #waitOutcome(): Promise<Ended> {
+    for await (const batch of this.#batches()) {
+      for (const seen of batch) if (seen.kind === 'event' && seen.event.type === 'turn.ended') return { ...seen.event.outcome, goal: seen.event.goal }
+    }
     throw closed(this.options.session)
   }
 
   async *#events(): AsyncGenerator<Event> {
-    for await (const seen of this.#watched()) if (seen.kind === 'event') yield seen.event
+    for await (const batch of this.#batches()) for (const seen of batch) if (seen.kind === 'event') yield seen.event
   }
 
   async *#text(): AsyncGenerator<string> {
     let streamed = ''
-    for await (const seen of this.#watched()) {
-      const key = keyOf(seen)
-      if (seen.kind === 'live' && seen.live.type === 'text') {
-        streamed = key
-        yield seen.live.text
-      } else if (seen.kind === 'event' && seen.event.type === 'reply.completed' && streamed !== key) {
-        // Driven elsewhere, or before we looked: the deltas passed us by, the log has it all.
-        const text = textOf(seen.event.parts as never)
-        if (text !== '') yield text
+    for await (const batch of this.#batches()) {
+      for (const seen of batch) {
+        if (seen.kind === 'live' && seen.live.type === 'text') {
+          streamed = attemptOf(seen.live)
+          yield seen.live.text
+        } else if (seen.kind === 'event' && seen.event.type === 'reply.completed' && streamed !== attemptOf(seen.event)) {
+          // Driven elsewhere, or before we looked: the deltas passed us by, the log has it all.
+          const text = textOf(seen.event.parts)
+          if (text !== '') yield text
+        }
       }
     }
   }
 
-  /** What belongs to the turn that this input entered, from that entry to the turn's end. */
-  async *#watched(): AsyncGenerator<Watched> {
-    let turn: number | null = null
-    const early: Watched[] = []
-    const stillAwaited = async (): Promise<'stop' | void> => {
-      if (turn === null && !early.some((seen) => seen.kind === 'event')) await this.#throwIfNeverEnters()
+  /** What belongs to the turn that this input entered, up to the turn's end. */
+  async *#batches(): AsyncGenerator<readonly Watched[]> {
+    const follower = new Follower(this.options)
+    const filter = new TurnFilter(this.id)
+    try {
+      for (let batch = await follower.next(); batch !== null; batch = await follower.next()) {
+        yield filter.accept(batch)
+        if (filter.isOver) return
+        if (!filter.hasEntered) await this.#throwIfNeverEnters()
+      }
+    } finally {
+      follower.close()
     }
-    for await (const seen of follow(this.options, stillAwaited)) {
-      throwIfStopped(seen)
-      if (turn === null) {
-        // A new turn begins: what came before it belongs to others.
-        if (seen.kind === 'event' && seen.event.type === 'turn.started') early.splice(0)
-        early.push(seen)
-        turn = this.#turnEntered(seen)
-        if (turn === null) continue
-        for (const before of early.splice(0)) if (turnOf(before) === turn) yield before
-      } else if (turnOf(seen) === turn) yield seen
-      if (seen.kind === 'event' && seen.event.type === 'turn.ended' && seen.event.turn === turn) return
-    }
-    if (!this.options.signal.aborted) return
     throw closed(this.options.session)
-  }
-
-  #turnEntered(seen: Watched): number | null {
-    if (seen.kind !== 'event') return null
-    const { event } = seen
-    if (event.type !== 'input.entered' && event.type !== 'input.rejected') return null
-    if (event.input !== this.id) return null
-    if (event.turn === 0) throw notEntered(this.id, event.type === 'input.rejected' ? event.reason : 'rejected')
-    return event.turn
   }
 
   async #throwIfNeverEnters(): Promise<void> {
@@ -126,13 +115,63 @@ export class TurnHandle extends ReceiptHandle implements Turn {
   }
 }
 
+/** Keeps what belongs to one input's turn. Until the input enters, the turn that may become it is kept back. */
+class TurnFilter {
+  readonly #input: InputId
+  #early: Watched[] = []
+  #turn: number | null = null
+  #over = false
+
+  constructor(input: InputId) {
+    this.#input = input
+  }
+
+  get hasEntered(): boolean {
+    return this.#turn !== null
+  }
+
+  get isOver(): boolean {
+    return this.#over
+  }
+
+  accept(batch: readonly Watched[]): readonly Watched[] {
+    const out: Watched[] = []
+    for (const seen of batch) {
+      throwIfStopped(seen)
+      if (this.#turn === null) this.#await(seen, out)
+      else if (turnOf(seen) === this.#turn) out.push(seen)
+      if (seen.kind === 'event' && seen.event.type === 'turn.ended' && seen.event.turn === this.#turn) {
+        this.#over = true
+        break
+      }
+    }
+    return out
+  }
+
+  #await(seen: Watched, out: Watched[]): void {
+    if (seen.kind === 'event' && seen.event.type === 'turn.started') this.#early = []
+    this.#early.push(seen)
+    this.#turn = this.#turnEntered(seen)
+    if (this.#turn === null) return
+    for (const early of this.#early.splice(0)) if (turnOf(early) === this.#turn) out.push(early)
+  }
+
+  #turnEntered(seen: Watched): number | null {
+    if (seen.kind !== 'event') return null
+    const { event } = seen
+    if (event.type !== 'input.entered' && event.type !== 'input.rejected') return null
+    if (event.input !== this.#input) return null
+    if (event.turn === 0) throw notEntered(this.#input, event.type === 'input.rejected' ? event.reason : 'rejected')
+    return event.turn
+  }
+}
+
 function turnOf(seen: Watched): number | null {
   if (seen.kind === 'event') return seen.event.turn
   return 'turn' in seen.live ? seen.live.turn : null
 }
 
-function keyOf(seen: Watched): string {
-  const at: { readonly step?: number; readonly attempt?: number } = seen.kind === 'event' ? (seen.event as Event & { attempt?: number }) : (seen.live as Live & { step?: number; attempt?: number })
+function attemptOf(at: { readonly step: number; readonly attempt: number }): string {
   return `${at.step}/${at.attempt}`
 }
 
@@ -147,3 +186,4 @@ function notEntered(input: InputId, why: string): TurnstepError {
 function closed(session: SessionId): TurnstepError {
   return new TurnstepError('session-closed', `session "${session}" was closed here before this ended; open it again to go on`)
 }
+

@@ -133,12 +133,16 @@ export function withNotice(outcome: TurnOutcome, wording: Wording): TurnOutcome 
 /** Untrusted text cannot pass for a steer: the mark in it is replaced, in both languages and any case (I10). */
 export function neutralise(text: string): string {
   let safe = text
-  for (const wording of [en, zh]) {
-    const mark = wording.steerMark.trim()
-    if (safe.toLowerCase().includes(mark.toLowerCase())) safe = safe.replace(new RegExp(escapeRegExp(mark), 'gi'), wording.neutralMark.trim())
-  }
+  for (const { opening, pattern, instead } of MARKS) if (safe.includes(opening)) safe = safe.replace(pattern, instead)
   return safe
 }
+
+/** The first character tells most texts apart before a pattern is tried. */
+const MARKS = [en, zh].map(({ steerMark, neutralMark }) => ({
+  opening: steerMark.slice(0, 1),
+  pattern: new RegExp(escapeRegExp(steerMark.trim()), 'gi'),
+  instead: neutralMark.trim(),
+}))
 
 function escapeRegExp(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

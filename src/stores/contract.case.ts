@@ -190,6 +190,8 @@ function claiming(bench: Open): void {
       // I6: settled exactly once.
       const again = write(fence, 1, ['b'], { consume: [claim('i1', 1, { kind: 'rejected', reason: 'late' })] })
       expect(await store.append(again)).toEqual({ kind: 'gone', inputs: ['i1'] })
+      const twice = write(fence, 1, ['b'], { consume: [claim('i2'), claim('i2')] })
+      await expect(store.append(twice)).rejects.toMatchObject({ code: 'rule-broken' })
       expect(await store.receipt(SESSION, inputId('i1'))).toEqual(ENTERED)
     })
 

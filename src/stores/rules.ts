@@ -21,16 +21,25 @@ export function wakeOf(options: ReleaseOptions): Wake {
   return { lanes: options.wake, at: options.until ?? null, since: options.since ?? 0 }
 }
 
-/** Throws `rule-broken` unless the events continue the tail densely, under the fence of the append (L1, L4). */
-export function assertDense(append: Append): void {
+/**
+ * Throws `rule-broken` unless the events continue the tail densely, under the fence of the append (L1, L4), and no input is claimed
+ * twice (I6).
+ */
+export function assertSound(append: Append): void {
+  const claimed = append.consume.length < 2 ? null : new Set(append.consume.map(({ id }) => id))
+  if (claimed !== null && claimed.size < append.consume.length) {
+    const ids = append.consume.map(({ id }) => id).join(', ')
+    throw broken(append, `I6: one append claims an input twice: ${ids}`)
+  }
   let seq = append.tail
   for (const event of append.events) {
     seq++
     if (event.seq === seq && event.fence === append.fence) continue
-    throw new TurnstepError(
-      'rule-broken',
-      `L1: event ${event.type} has seq ${event.seq} and fence ${event.fence} where seq ${seq} and fence ${append.fence} belong; please report it`,
-      { data: { session: append.session } },
-    )
+    const seen = `event ${event.type} has seq ${event.seq} and fence ${event.fence}`
+    throw broken(append, `L1: ${seen} where seq ${seq} and fence ${append.fence} belong`)
   }
+}
+
+function broken(append: Append, what: string): TurnstepError {
+  return new TurnstepError('rule-broken', `${what}; please report it`, { data: { session: append.session } })
 }

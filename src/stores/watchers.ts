@@ -11,9 +11,9 @@ export const changeOf = (append: Append): Change => (append.consume.length === 0
 export class Watchers {
   readonly #bySession = new Map<SessionId, Set<OnChange>>()
 
-  /** The sessions that somebody watches. */
-  get sessions(): readonly SessionId[] {
-    return [...this.#bySession.keys()]
+  /** Whether somebody watches the session. */
+  has(session: SessionId): boolean {
+    return this.#bySession.has(session)
   }
 
   /** Calls `onChange` at every `notify` until the answer is called. The same function may watch twice. */

@@ -4,17 +4,18 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /**
  * JSON with object keys in code-unit order, so that equal values have equal text.
  * Used wherever two values are compared or hashed by content (T6, A2); never for what a model or a user reads back.
+ * Values that JSON does not know are treated as `JSON.stringify` treats them.
  */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isPlainObject(inner) ? sortKeys(inner) : inner,
-  ) ?? 'null'
-}
-
-function sortKeys(object: Record<string, unknown>): Record<string, unknown> {
-  const sorted: Record<string, unknown> = Object.create(null) as Record<string, unknown>
-  for (const key of Object.keys(object).toSorted()) sorted[key] = object[key]
-  return sorted
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(',')}]`
+  if (!isPlainObject(value) || typeof value['toJSON'] === 'function') return JSON.stringify(value) ?? 'null'
+  let text = ''
+  for (const key of Object.keys(value).sort()) {
+    const item = value[key]
+    if (item === undefined || typeof item === 'function') continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(item)}`
+  }
+  return `{${text}}`
 }
 
 export function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -2,7 +2,7 @@
  * What the field cases run on: a harness on a store of its own, a clock that stands still, and a model that takes no illegal
  * request. Everything opened here is closed after the test, and the test fails if something is still alive then.
  */
-import { afterEach, expect } from 'vitest'
+import { afterEach, beforeAll, expect } from 'vitest'
 import { nodeIds } from '../../src/host/node.ts'
 import type { Event, EventOf, EventType } from '../../src/kernel/events.ts'
 import type { Message, Messages } from '../../src/kernel/message.ts'
@@ -36,10 +36,10 @@ export class Bench {
   readonly errors: Error[] = []
   readonly #harnesses: Harness[] = []
 
-  constructor(store?: Store, clock = new FakeClock()) {
+  /** `name` begins the ids that are made here: an id is used once per log, so those who share a log must differ in it. */
+  constructor(store?: Store, clock = new FakeClock(), name = store === undefined ? 'id' : 'other') {
     this.clock = clock
-    // An id is used once per log: what was given a log must not begin to count again.
-    this.ids = countingIds(store === undefined ? 'id' : 'other')
+    this.ids = countingIds(name)
     this.store = store ?? memoryStore({ clock: this.clock })
   }
 
@@ -86,19 +86,27 @@ export class Bench {
     for (const harness of this.#harnesses) await this.settle(harness.close(), 1_000)
     await this.store.close()
     await drainMicrotasks()
+  }
+
+  /** Once all on the same clock are closed. */
+  proveReleased(): void {
     expect(this.#harnesses.map((harness) => harness.alive)).toEqual(this.#harnesses.map(() => ({ drivers: 0, listeners: 0 })))
     expect(this.clock.armed, 'timers left behind').toBe(0)
   }
 }
 
 /** Makes benches for the tests of a file. */
-export function useBenches(): (store?: Store, clock?: FakeClock) => Bench {
+export function useBenches(): (store?: Store, clock?: FakeClock, name?: string) => Bench {
   const open: Bench[] = []
+  // What is loaded when it is first needed takes real time, of which a clock that stands still knows nothing.
+  beforeAll(async () => void (await toolOf('first', () => '').validate({})))
   afterEach(async () => {
-    for (const bench of open.splice(0)) await bench.close()
+    const closing = open.splice(0)
+    for (const bench of closing) await bench.close()
+    for (const bench of closing) bench.proveReleased()
   })
-  return (store, clock) => {
-    const bench = new Bench(store, clock)
+  return (store, clock, name) => {
+    const bench = new Bench(store, clock, name)
     open.push(bench)
     return bench
   }

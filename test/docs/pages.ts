@@ -25,8 +25,7 @@ export function unknownScripts(files: Files, path: string): string[] {
 
 /**
  * Snippets of TypeScript that are not cut from a file that runs. The opening fence names the file, as in
- * ` ```ts examples/01-first/main.ts `; the snippet is a run of its lines, indentation of the whole aside. A reader imports the package
- * where an example, which runs without a build, imports its source.
+ * ` ```ts examples/01-first/main.ts `; the snippet is a run of its lines, indentation of the whole aside.
  */
 export function looseSnippets(files: Files, path: string): string[] {
   return [...textOf(files, path).matchAll(CODE_FENCE)].flatMap(([, language, source, body]) => {
@@ -34,9 +33,7 @@ export function looseSnippets(files: Files, path: string): string[] {
     const first = body!.split('\n', 1)[0]
     if (source === '') return [`${path}: a snippet names no file: ${first}`]
     if (!files.has(source!)) return [`${path}: a snippet names ${source}, which does not exist`]
-    return asReadersHaveIt(textOf(files, source!)).includes(flush(body!))
-      ? []
-      : [`${path}: not as in ${source}: ${first}`]
+    return flush(textOf(files, source!)).includes(flush(body!)) ? [] : [`${path}: not as in ${source}: ${first}`]
   })
 }
 
@@ -53,15 +50,6 @@ function exists(files: Files, path: string): boolean {
 
 function textOf(files: Files, path: string): string {
   return files.get(path) ?? ''
-}
-
-const ENTRIES: readonly (readonly [source: string, entry: string])[] = [
-  ['../../src/index.ts', 'turnstep'],
-  ['../../src/testing/index.ts', 'turnstep/testing'],
-]
-
-function asReadersHaveIt(example: string): string {
-  return ENTRIES.reduce((text, [source, entry]) => text.replaceAll(`'${source}'`, `'${entry}'`), flush(example))
 }
 
 /** The lines without their indentation, so that a snippet may be cut from inside a block. */

@@ -1,9 +1,13 @@
 /** The reference pages and the sources say the same, in both directions. */
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { readTree, shippedSources } from '../tidy/tree.ts'
 import { membersOf, textsOf, variantsOf, type Variant } from './declared.ts'
+import { WORDINGS, type Locale } from '../../src/runtime/wording.ts'
 import { codesIn, tableRows, type Row } from './tables.ts'
 
+const tree = readTree(fileURLToPath(new URL('../..', import.meta.url)))
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 
 const EVENTS = read('src/kernel/events.ts')
@@ -42,8 +46,8 @@ describe('docs/reference/events.md', () => {
 
   it('marks as later exactly what nothing in the runtime writes', () => {
     const later = tableRows(page, 'Later').map((row) => codesIn(row['event']!)[0]!)
-    const runtime = ['absorb', 'call-pool', 'ending', 'gate', 'inference', 'judge', 'reply', 'runner', 'settle']
-    const written = runtime.map((name) => read(`src/runtime/${name}.ts`)).join()
+    const runtime = shippedSources(tree).filter(({ path }) => path.startsWith('src/runtime/'))
+    const written = runtime.map(({ text }) => text).join()
     for (const { tag } of variantsOf(EVENTS, 'EventBody', 'type')) {
       const isLater = later.includes(tag) || tag === 'session.forked'
       expect(written.includes(`type: '${tag}'`), tag).toBe(!isLater)
@@ -103,6 +107,7 @@ describe('docs/reference/config.md', () => {
     ['Opening a session', HARNESS, ['OpenOptions']],
     ['Posting', SESSION, ['PostOptions']],
     ['A tool', tool, ['ToolDefinition']],
+    ['The file `turnstep.config`', read('src/presets/config.ts'), ['ProjectConfig']],
   ])('%s: the options of the source', (heading, source, types) => {
     const declared = types.flatMap((type) => plain(membersOf(source, type)))
     expect(named(tableRows(page, heading)).toSorted()).toEqual(declared.toSorted())
@@ -120,12 +125,42 @@ describe('docs/reference/config.md', () => {
     expect(Object.fromEntries(rows)).toEqual(inSource)
   })
 
+  it('names every variable of our own', () => {
+    const asked = shippedSources(tree).flatMap(({ text }) =>
+      [...text.matchAll(/'(TURNSTEP_\w+)'/g)].map(([, name]) => name!),
+    )
+    const listed = named(tableRows(page, 'Environment')).filter((name) => name.startsWith('TURNSTEP_'))
+    expect(listed.toSorted()).toEqual([...new Set(asked)].toSorted())
+  })
+
   it('names the variables of every provider', () => {
     const variables = [...read('src/presets/resolve-model.ts').matchAll(/'([A-Z0-9_]+_(?:API_KEY|BASE_URL))'/g)].map(
       ([, name]) => name!,
     )
     const listed = named(tableRows(page, 'Environment')).filter((name) => /^[A-Z].*_(API_KEY|BASE_URL)$/.test(name))
     expect(listed.toSorted()).toEqual([...new Set(variables)].toSorted())
+  })
+})
+
+describe('the guides', () => {
+  it.each([
+    ['docs/guides', 'en'],
+    ['docs/zh', 'zh'],
+  ] as const)('%s quote what is really said', (folder, locale: Locale) => {
+    const { outcome, steerMark } = WORDINGS[locale]
+    const crashes = read(`${folder}/crashes.md`)
+    expect(crashes).toContain(outcome({ kind: 'unknown', reason: 'crashed' }, 'write'))
+    expect(crashes).toContain(outcome({ kind: 'not-started', reason: 'stale' }, 'write'))
+    expect(read(`${folder}/steering-and-queues.md`)).toContain(steerMark)
+  })
+
+  it('name the providers of the source, with their keys and addresses', () => {
+    const source = read('src/presets/resolve-model.ts')
+    const rows = tableRows(read('docs/guides/models.md')).filter((row) => 'provider' in row)
+    const names = [...source.matchAll(/ names: \[([^\]]+)\]/g)].map(([, list]) => list!.replaceAll("'", ''))
+    expect(rows.map((row) => codesIn(row['provider']!).join(', '))).toEqual(names.filter((name) => name !== 'name'))
+    for (const row of rows)
+      for (const code of [row['key']!, row['where']!].flatMap(codesIn)) expect(source).toContain(code)
   })
 })
 

@@ -3,6 +3,7 @@
  * will never hear of, and nothing of it reaches the store any more: just so does a killed process look from outside.
  */
 import type { Clock, Store } from '../../src/runtime/ports.ts'
+import { deferred, type Deferred } from '../../src/util/deferred.ts'
 
 type Method = (...args: unknown[]) => unknown
 
@@ -21,6 +22,7 @@ export class Mortal {
   readonly #watchers = new Set<() => void>()
   #dead = false
   #cut = false
+  #thaw: Deferred<void> | null = null
 
   constructor(options: MortalOptions) {
     this.#options = options
@@ -48,13 +50,25 @@ export class Mortal {
     this.#cut = isCut
   }
 
+  /** Stops it as a whole machine is stopped: it does nothing, knows nothing of it, and goes on later where it stood. */
+  freeze(): void {
+    this.#thaw ??= deferred<void>()
+  }
+
+  thaw(): void {
+    this.#thaw?.resolve()
+    this.#thaw = null
+  }
+
   #after(ms: number, run: () => void, how: Parameters<Clock['after']>[2]): () => void {
     if (this.#dead) return () => {}
     const cancel = this.#options.clock.after(
       ms,
       () => {
-        this.#timers.delete(off)
-        run()
+        if (this.#thaw === null) {
+          this.#timers.delete(off)
+          run()
+        } else void this.#thaw.promise.then(() => this.#timers.delete(off) && run())
       },
       how,
     )
@@ -83,7 +97,8 @@ export class Mortal {
   #watch(store: Store, session: Parameters<Store['watch']>[0], onChange: Parameters<Store['watch']>[1]): () => void {
     if (this.#dead) return () => {}
     const unwatch = store.watch(session, (what) => {
-      if (!this.#cut) onChange(what)
+      if (this.#thaw !== null) void this.#thaw.promise.then(() => this.#watchers.has(off) && onChange(what))
+      else if (!this.#cut) onChange(what)
     })
     const off = (): void => {
       this.#watchers.delete(off)
@@ -106,8 +121,9 @@ export class Mortal {
     }
   }
 
-  /** Never comes back to the dead. */
-  #alive(): Promise<void> | undefined {
-    return this.#dead ? new Promise(() => {}) : undefined
+  /** Comes back to the frozen when they thaw, and never to the dead. */
+  async #alive(): Promise<void> {
+    while (this.#thaw !== null) await this.#thaw.promise
+    if (this.#dead) await new Promise(() => {})
   }
 }

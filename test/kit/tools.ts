@@ -35,6 +35,8 @@ export interface BodyRun {
 }
 
 export interface ToolWatch {
+  /** What a body does, if the tool's own behaviour is not to say. */
+  readonly choose?: (tool: string) => Behaviour | null
   /** A body begins. */
   readonly began?: (run: BodyRun) => void
   /** Its signal aborts while it runs. */
@@ -84,6 +86,10 @@ export class Tools {
     this.#behaviours.set(name, behaviour)
   }
 
+  behaveAll(behaviour: Behaviour): void {
+    for (const name of this.#tools.keys()) this.behave(name, behaviour)
+  }
+
   /** The oldest run of a tool that is not settled. */
   hanging(name: string): BodyRun {
     const run = this.runs.find((one) => one.tool === name && !one.settled)
@@ -108,8 +114,8 @@ export class Tools {
     }
     this.runs.push(run)
     this.#watch.began?.(run)
-    const behaviour = this.#behaviours.get(name)!
-    if (behaviour.kind !== 'hangs' && behaviour.kind !== 'obeys') run.settle(behaviour)
+    const behaviour = this.#watch.choose?.(name) ?? this.#behaviours.get(name)!
+    if ('text' in behaviour) run.settle(behaviour)
     else signal.addEventListener('abort', () => this.#tell(run, behaviour.kind), { once: true })
     return end.promise
   }

@@ -24,6 +24,8 @@ export interface WorldOptions {
   readonly store?: (clock: Clock) => Store
   readonly random?: Random
   readonly latency?: () => Promise<void>
+  /** What ids begin with: what goes on with a log must not begin to count again. */
+  readonly idPrefix?: string
   /** Hears of every event in the order in which they became durable, whoever wrote them. */
   readonly onDurable?: (events: readonly Event[]) => void
 }
@@ -55,7 +57,7 @@ export class Process {
 export class World {
   readonly clock = new FakeClock()
   readonly store: Store
-  readonly ids = countingIds()
+  readonly ids: Ids
   readonly random: Random
   readonly latency: { readonly latency?: () => Promise<void> }
   readonly processes: Process[] = []
@@ -63,6 +65,7 @@ export class World {
   constructor(options: WorldOptions = {}) {
     const store = options.store?.(this.clock) ?? memoryStore({ clock: this.clock })
     this.store = options.onDurable === undefined ? store : heard(store, options.onDurable)
+    this.ids = countingIds(options.idPrefix ?? 'i')
     this.random = options.random ?? { next: () => 0.5 }
     this.latency = options.latency === undefined ? {} : { latency: options.latency }
   }
@@ -126,9 +129,9 @@ export function useWorlds(): (options?: WorldOptions) => World {
 }
 
 /** Ids in the order of their making: the same run gives the same ids. */
-function countingIds(): Ids {
+function countingIds(prefix: string): Ids {
   let count = 0
-  return { next: () => `i${++count}`, sha256: (text) => nodeIds.sha256(text) }
+  return { next: () => `${prefix}${++count}`, sha256: (text) => nodeIds.sha256(text) }
 }
 
 function heard(store: Store, onDurable: (events: readonly Event[]) => void): Store {

@@ -1,14 +1,16 @@
 /** `send`, `steer`, `note`, `abort`: input to a session, whoever drives it. */
 import type { PendingPolicy, ReceiptState } from '../../kernel/input.ts'
-import { inputId, sessionId } from '../../kernel/ids.ts'
+import { sessionId } from '../../kernel/ids.ts'
+import { loadState } from '../../runtime/load.ts'
 import type { Receipt, SessionHandle } from '../../runtime/session.ts'
+import { awaitTurn } from '../await-turn.ts'
 import { usage, type Cli } from '../cli.ts'
 import { EXIT } from '../exit.ts'
 import { withHarness, type Opened } from '../open.ts'
 import { namedSession, type SessionFlags } from '../session-name.ts'
 import type { PlaceFlags } from '../settings.ts'
 import { readStdin } from '../stdin.ts'
-import { awaitTurn } from '../await-turn.ts'
+import { awake } from '../watching.ts'
 
 export interface PostFlags extends PlaceFlags, SessionFlags {
   readonly wait?: boolean
@@ -23,16 +25,21 @@ export interface AbortFlags extends PostFlags {
   readonly pending?: PendingPolicy
 }
 
-export async function post(cli: Cli, lane: 'followup' | 'steer' | 'note', text: string, flags: SteerFlags): Promise<number> {
+export async function post(
+  cli: Cli,
+  lane: 'followup' | 'steer' | 'note',
+  text: string,
+  flags: SteerFlags,
+): Promise<number> {
   const content = await contentOf(cli, text)
   return withSession(cli, flags, async (opened, session) => {
     const id = cli.io.ids.next()
-    const { tail } = await opened.store.read(session.id, { limit: 0 })
+    const { state: before } = await loadState(opened.store, session.id)
     const receipt = await postMessage(session, lane, content, { id, now: flags.now === true })
     await showReceipt(cli, opened, session, { receipt, lane })
     if (flags.wait !== true) return EXIT.ok
     if (lane === 'note') return showSettled(cli, receipt, lane)
-    return awaitTurn(cli, opened, session, { input: inputId(id), after: tail })
+    return awaitTurn(cli, opened, session, { receipt, before })
   })
 }
 
@@ -83,7 +90,12 @@ interface Posted {
 }
 
 /** Says that it is durable, who will see it, and what to do if nobody does. */
-export async function showReceipt(cli: Cli, { harness }: Opened, session: SessionHandle, { receipt, lane }: Posted): Promise<void> {
+export async function showReceipt(
+  cli: Cli,
+  { harness }: Opened,
+  session: SessionHandle,
+  { receipt, lane }: Posted,
+): Promise<void> {
   const { out, texts } = cli
   const driver = (await harness.list()).find((row) => row.session === sessionId(session.id))?.lease ?? null
   out.line({ type: 'receipt', input: receipt.id, state: await receipt.state(), driver })
@@ -95,7 +107,7 @@ export async function showReceipt(cli: Cli, { harness }: Opened, session: Sessio
 /** Waits until the input is settled, and says how. */
 export async function showSettled(cli: Cli, receipt: Receipt, lane: Posted['lane']): Promise<number> {
   const { out } = cli
-  const state = await receipt.settled
+  const state = await awake(cli.io.clock, receipt.settled)
   out.line({ type: 'receipt', input: receipt.id, state, driver: null })
   out.result(stateLine(cli, state, lane))
   return state.kind === 'entered' ? EXIT.ok : EXIT.failed

@@ -1,10 +1,11 @@
 /** `turnstep run`: one task, headless. */
 import type { Session, SessionStatus } from '../../runtime/session.ts'
-import type { InputId } from '../../kernel/ids.ts'
-import { inputId, sessionId } from '../../kernel/ids.ts'
+import { inputId, sessionId, type InputId } from '../../kernel/ids.ts'
+import type { State } from '../../kernel/state.ts'
+import { loadState } from '../../runtime/load.ts'
 import { openAsks, showAsks } from '../asks.ts'
 import { usage, type Cli } from '../cli.ts'
-import { chooseAgent, modelName, type AgentFlags } from '../default-agent.ts'
+import { announceModel, chooseAgent, modelName, type AgentFlags } from '../default-agent.ts'
 import { EXIT, exitOfOutcome } from '../exit.ts'
 import { withHarnessAt, type Opened } from '../open.ts'
 import { namedOrNewSession, namedSession, type SessionFlags } from '../session-name.ts'
@@ -30,10 +31,11 @@ export async function run(cli: Cli, prompt: string | undefined, flags: RunFlags)
     cli.out.line({ type: 'session', session: name, model: modelName(agent) })
     // Opening makes what is missing; there is nothing to go on with in a session that is not there.
     if (task === null) await (await harness.attach(name)).close()
-    const { tail } = await store.read(sessionId(name), { limit: 0 })
+    const { state } = await loadState(store, sessionId(name))
     const session = await harness.open(agent, { session: name })
+    announceModel(cli, agent)
     cli.out.progress(cli.texts.started(name, modelName(agent)))
-    return new Run(cli, opened, session, tail).drive(task, flags)
+    return new Run(cli, opened, session, state).drive(task, flags)
   })
 }
 
@@ -58,17 +60,21 @@ class Run {
   readonly #own = new Set<InputId>()
   readonly #view: TurnView
 
-  constructor(cli: Cli, opened: Opened, session: Session, after: number) {
+  constructor(cli: Cli, opened: Opened, session: Session, before: State) {
     this.#cli = cli
     this.#opened = opened
     this.#session = session
-    this.#view = new TurnView(cli, after, this.#own)
+    this.#view = new TurnView(cli, before, this.#own)
   }
 
   async drive(task: string | null, flags: RunFlags): Promise<number> {
     const session = this.#session
     const stop = stopping(this.#cli, session)
-    const watching = watch(this.#cli, this.#opened.store, { session, view: this.#view, onSeen: (seen) => stop.see(seen) })
+    const watching = watch(this.#cli, this.#opened.store, {
+      session,
+      view: this.#view,
+      onSeen: (seen) => stop.see(seen),
+    })
     try {
       await this.#begin(task)
       const status = await this.#settle(watching, stop, flags)
@@ -92,7 +98,7 @@ class Run {
   }
 
   async #settle(watching: Watching, stop: Stopping, flags: RunFlags): Promise<SessionStatus> {
-    for (let asked = ''; ; ) {
+    for (let asked = ''; ;) {
       const status = await this.#session.settled()
       await watching.caughtUp()
       if (flags.wait !== true || status.kind !== 'waiting' || stop.exit !== null) return status

@@ -42,7 +42,7 @@ export type Checks = Readonly<Record<CheckName, boolean>>
 
 /** Every claim, and whether it holds. */
 export function checkAll(evidence: Evidence, scene: Scene): Checks {
-  const { events, payments, killed, ended, told, damage, left } = evidence
+  const { events, writers, payments, killed, ended, told, damage, left } = evidence
   const write = writeOf(events)
   return {
     steerEntered: steerEntered(events),
@@ -55,7 +55,7 @@ export function checkAll(evidence: Evidence, scene: Scene): Checks {
     followupWaited: followupWaited(events),
     chainIntact: damage === null,
     foldsLegally: foldsLegally(events),
-    processesGone: left.length === 0 && killed !== null && ended !== null,
+    processesGone: left.length === 0 && writers.size > 0,
   }
 }
 

@@ -63,7 +63,7 @@ export class LogView {
     const { clock, signal } = this.#options
     signal.throwIfAborted()
     let undo: () => void = () => {}
-    const end = new Promise<never>((_, reject) => {
+    const end = new Promise<never>((_resolve, reject) => {
       const stop = (): void => reject(signal.reason as Error)
       const cancel = clock.after(ms, () => reject(this.#missed(what)))
       signal.addEventListener('abort', stop, { once: true })

@@ -178,7 +178,7 @@ export class Page {
 
 // ── columns, not units: a Chinese character takes two ────────────────────────────────────────────────────────────────
 
-export function padEnd(text: string, columns: number): string {
+function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }
 

@@ -15,7 +15,7 @@ export const WORKER = fileURLToPath(import.meta.url)
 /** What came before it: `list_files`, then the first `read_file`. */
 const HELD_BODY = 2
 
-if (process.argv[1] === WORKER) await work(process.argv.slice(2))
+if (process.argv[1] === WORKER) await work(process.argv.slice(2)).catch(complain)
 
 async function work([root = '', locale, hold]: readonly string[]): Promise<void> {
   const desk = deskAt(root, locale === 'zh' ? 'zh' : 'en')
@@ -31,6 +31,12 @@ async function work([root = '', locale, hold]: readonly string[]): Promise<void>
   await harness.close()
   process.exitCode = status.kind === 'idle' ? 0 : 1
   process.stdin.destroy()
+}
+
+/** For the narrator, who reads this pipe. */
+function complain(error: Error): void {
+  process.stderr.write(`${error.name}: ${error.message}\n`)
+  process.exit(1)
 }
 
 function holdOnce(): SyncPoints {

@@ -65,11 +65,16 @@ export const en = {
     yesRm: 'do not ask',
     maxSteps: 'steps per turn',
     cwd: 'the folder to work in; default: this one',
+    root: 'the same as --cwd',
+    importAs: 'the name it gets; default: the one it had',
+    keep: 'leave its folder behind',
+    fast: 'without pauses',
     store: 'the file of the store',
     lang: 'en or zh',
     json: 'JSON lines on stdout',
     quiet: 'only results, questions and errors',
     wait: 'until it is settled, and the turn it entered has ended',
+    waitSettled: 'until it is settled',
     waitRun: 'stay while the session waits for answers',
     now: 'also give up a model call that has shown nothing yet',
     reason: 'why, for the log',
@@ -79,14 +84,14 @@ export const en = {
     limit: 'at most so many',
     follow: 'go on as events come',
     out: 'a file instead of stdout',
-    online: 'also try to reach the provider',
+    online: 'also send the model one tiny request',
   },
 
   error: (code: string, message: string) => `error [${code}] ${message}`,
   /** What to do about a code, where the message is in another language. */
   advice: (_code: string): string | null => null,
   internal: (message: string) => `error [internal] ${message}\nThis is a fault of turnstep's own: please report it.`,
-  usageHint: (command: string) => `\`${command} --help\` shows what there is`,
+  needsCommand: 'name a command; `--help` lists them',
 
   offline: (variable: string) =>
     `no key found: this is the built-in script, not a model; it lists the folder. Set ${variable} or another provider's key, then run again.`,
@@ -111,14 +116,13 @@ export const en = {
     `model call failed (${kind}): ${message} Attempt ${attempt} in ${(ms / 1000).toFixed(1)} s.`,
   voided: 'what was shown of this reply is void; it is tried again',
   brokeOff: 'the last reply broke off when its process died; it is asked again',
-  recovered: (call: string, outcome: string) => `${call} had been started before: ${outcome}`,
   damaged: (from: number, reason: string) =>
     `the log was damaged from event ${from} on (${reason}); that part is set aside, the rest goes on`,
   vetoed: (by: string) => `${by} keeps the turn going`,
   compacted: 'the context was compacted',
 
   outcome: {
-    'max-tokens': (limit: 'output' | 'context') =>
+    'max-tokens': (limit: 'output' | 'context'): string =>
       limit === 'output' ? 'the reply was cut at its output limit' : 'the context is full',
     'step-limit': (steps: number, how: Limit['how'], failure: string | undefined) =>
       how === 'summary'
@@ -150,8 +154,7 @@ export const en = {
   howToAnswer: (session: string) =>
     `\`turnstep approve -s ${session}\` or \`turnstep deny -s ${session}\`, then \`turnstep run -s ${session} --resume\``,
   noAsk: (session: string) => `nothing waits for an answer in session "${session}"`,
-  noSuchAsk: (ask: string, open: string) =>
-    `no open question "${ask}"; open: ${open === '' ? 'none' : open}`,
+  noSuchAsk: (ask: string, open: string) => `no open question "${ask}"; open: ${open === '' ? 'none' : open}`,
   severalAsks: (count: number) => `${count} questions are open: name one of them`,
   notAnApproval: (call: string) => `${call} waits for a result, not for a yes or a no: use \`answer\``,
   notAnAnswer: (call: string) => `${call} waits for a yes or a no: use \`approve\` or \`deny\``,
@@ -201,12 +204,13 @@ export const en = {
       `the log cannot be read from event ${from} on (${reason}): only what stands before it was written`,
     imported: (session: string, events: number) => `session ${session}: ${events} events imported`,
     state: { idle: 'idle', held: 'held', running: 'running', waiting: 'waiting' },
-    usage: (input: number, cached: number, output: number) =>
-      `${input} tokens in (${cached} cached), ${output} out`,
+    usage: (input: number, cached: number, output: number) => `${input} tokens in (${cached} cached), ${output} out`,
   },
   importing: {
     empty: 'the file is empty; the first line must be the header that `session export` writes',
     header: (line: string) => `line 1 is no header of an exported log: ${line}`,
+    newer: (format: number, known: number) =>
+      `the log has format ${format}, this version reads up to ${known}; update turnstep`,
     json: (line: number, problem: string) => `line ${line} is no JSON: ${problem}`,
     event: (line: number) => `line ${line} is no event: it needs type, seq, at, fence, turn and step`,
     rule: (line: number, type: string, rule: string, problem: string) =>
@@ -228,9 +232,9 @@ export const en = {
   doctor: {
     marks: { ok: 'ok', note: 'note', failed: 'FAILED' },
     node: (version: string, wanted: string) => `${version}; wanted: ${wanted}`,
+    noFolder: (path: string) => `${path} is no folder; set TURNSTEP_HOME to another one`,
     home: (path: string) => `${path} can be written`,
     disk: (megabytes: number) => `${megabytes} MB free`,
-    noDisk: 'the free space cannot be told here',
     keys: (names: string) => `set: ${names}`,
     noKeys: 'none set: the built-in script is used',
     found: (path: string) => path,
@@ -242,7 +246,7 @@ export const en = {
     model: (name: string) => name,
     online: (ms: number) => `answered after ${ms} ms`,
     onlineSkipped: 'not tried; --online tries',
-    onlineNothing: 'no provider is chosen',
+    onlineFailed: (kind: string, message: string) => `${kind}: ${message}`,
   },
   config: {
     notAnObject: (path: string) => `${path} must export an object as its default`,

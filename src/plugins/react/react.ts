@@ -80,7 +80,7 @@ function betweenSteps(view: View, turn: Turn): Effect {
 }
 
 function firstGate(view: View, turn: Turn): Effect {
-  if (turn.entered > 0) return claim('step')
+  if (turn.entered > 0 || turn.trigger === 'go-on') return claim('step')
   const { steer, note, followup } = view.inbox
   const first = turn.rejected === 0
   if (first && steer + note + followup > 0) return { kind: 'claim', first, purpose: 'step', needsInput: true }

@@ -4,7 +4,7 @@
  */
 import type { SessionId } from '../../kernel/ids.ts'
 import type { Acquired, Append, Appended, Clock, SessionRow, Store } from '../../runtime/ports.ts'
-import { assertDense } from '../rules.ts'
+import { assertSound } from '../rules.ts'
 import type { ReleaseOptions } from '../rules.ts'
 import { changeOf, Watchers } from '../watchers.ts'
 import type { Change } from '../watchers.ts'
@@ -42,7 +42,7 @@ class MemoryStore implements Store {
   }
 
   async append(append: Append): Promise<Appended> {
-    assertDense(append)
+    assertSound(append)
     const session = this.#sessions.get(append.session)
     if (session === undefined) return { kind: 'fenced' }
     const appended = session.append(append, this.now())

@@ -181,6 +181,17 @@ describe('a damaged log', () => {
     expect(await opened.store.readPartial(SESSION)).toBeNull()
   })
 
+  it('L5: a damaged input is named, and can be withdrawn', async () => {
+    const { store, raw } = await damaged("update inputs set body = substr(body, 1, 9) where id = 'i4'")
+    await expect(store.pending(SESSION)).rejects.toMatchObject({ code: 'log-damaged', data: { input: 'i4' } })
+    expect(await store.withdraw(SESSION, inputId('i4'))).toEqual({ kind: 'changed' })
+    expect(await store.pending(SESSION)).toMatchObject([{ id: 'i5' }])
+    raw.exec("update inputs set state = '{' where id = 'i1'")
+    await expect(store.receipt(SESSION, inputId('i1'))).rejects.toThrowError(/receipt of input i1/)
+    raw.exec("update sessions set session = cast(x'73ff' as text)")
+    expect(await store.list()).toMatchObject([{ session: 's\ufffd' }])
+  })
+
   it('L5: pages of the file overwritten with NUL are damage or an error that says so, never a silent prefix', async () => {
     const opened = await bench()
     const { fence } = await drive(opened.store)

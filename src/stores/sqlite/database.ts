@@ -14,14 +14,13 @@ export class Database {
   readonly #statements = new Map<string, Statement>()
   #closed = false
 
-  /** Opens the file, making it and its folder where they are missing. */
+  /** Opens the file, making it and its folder where they are missing. What is in it is not touched yet. */
   constructor(driver: Driver, path: string, busyTimeoutMs: number) {
     this.path = path
     this.#connection = connect(driver, path)
     try {
       this.#connection.exec(`pragma busy_timeout = ${busyTimeoutMs}`)
       for (const pragma of PRAGMAS) this.#connection.exec(`pragma ${pragma}`)
-      this.#assertWal()
     } catch (error) {
       this.close()
       throw translate(error, path)
@@ -64,8 +63,19 @@ export class Database {
     this.#connection.close()
   }
 
-  /** SQLite falls back in silence where a file system has no shared memory, such as a network disk. */
-  #assertWal(): void {
+  /** Gives the file its write-ahead log, unless it has one. Throws `store-unwritable` where it cannot have one. */
+  setWal(): void {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        this.exec('pragma journal_mode = wal')
+        break
+      } catch (error) {
+        if (!isTurnstepError(error, 'store-locked') || attempt === WAL_ATTEMPTS) throw error
+        // SQLite does not wait here for another process that is making the file at this moment; it does wait for a transaction.
+        this.exec('begin immediate; rollback')
+      }
+    }
+    // Where a file system has no shared memory, such as a network disk, SQLite keeps another mode in silence.
     const mode = this.get<{ mode: string }>('select cast(journal_mode as blob) as mode from pragma_journal_mode')?.mode
     if (mode === 'wal') return
     throw new TurnstepError(
@@ -130,8 +140,10 @@ function decode<Row extends SqlRow>(row: RawRow): Row {
   return row as Row
 }
 
+const WAL_ATTEMPTS = 20
+
 /** Set one by one, because their defaults differ between the drivers. */
-const PRAGMAS = ['journal_mode = wal', 'synchronous = full', 'foreign_keys = on', 'wal_autocheckpoint = 1000']
+const PRAGMAS = ['synchronous = full', 'foreign_keys = on', 'wal_autocheckpoint = 1000']
 
 function connect(driver: Driver, path: string): Connection {
   try {

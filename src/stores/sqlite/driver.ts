@@ -1,8 +1,9 @@
 /**
  * The seam to SQLite: six methods that three drivers can give. The first of these that loads is taken: `node:sqlite` where Node has
  * it without a flag (22.13 and newer), an installed `better-sqlite3`, an installed `libsql`.
- * Values are text, numbers and null only: libsql aborts the whole process on a bound boolean. It does so too for text that is not
- * UTF-8, as a damaged file may hold it: so every text column is selected through `text` and comes as bytes.
+ * What they do not share is kept out of the SQL: placeholders are plain `?`, since better-sqlite3 takes `?1` for a name; values are
+ * text, numbers and null only, since libsql aborts the whole process on a bound boolean; text columns are selected as bytes (`text`
+ * in text.ts), since libsql cuts text at a NUL and aborts on text that is not UTF-8, as a damaged file may hold it.
  */
 import { TurnstepError } from '../../kernel/errors.ts'
 

@@ -1,4 +1,5 @@
 /** The inbox in SQLite: one row per input, kept after it was settled, so that its id stays known (I1) and its receipt readable (I6). */
+import { TurnstepError } from '../../kernel/errors.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'
 import type { MessageLane, NewInput, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import type { Part } from '../../kernel/message.ts'
@@ -7,9 +8,10 @@ import type { Wake } from '../rules.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { findRow, touch } from './row.ts'
-import { laneBit, laneBits, lanesOf, text, toSql } from './text.ts'
+import { fromSql, laneBit, laneBits, lanesOf, parseOr, text, toSql } from './text.ts'
 
 interface InputRow extends SqlRow {
+  readonly id: string
   readonly lane: number
   readonly body: string
   readonly version: number
@@ -19,7 +21,7 @@ interface InputRow extends SqlRow {
   readonly state: string | null
 }
 
-const COLUMNS = `lane, version, arrival, at, tail, ${text('body', 'state')}`
+const COLUMNS = `lane, version, arrival, at, tail, ${text('id', 'body', 'state')}`
 
 export function put(db: Database, now: number, session: SessionId, input: NewInput, notBefore: number | null): Posted {
   return db.write(
@@ -60,7 +62,7 @@ export function pending(db: Database, session: SessionId, before: number | null)
     before,
   )
   return rows.map((row) => {
-    const input = JSON.parse(row.body) as NewInput
+    const input = bodyOf(row)
     const { at, tail, arrival, version } = row
     return { ...input, lane: lanesOf(row.lane)[0], at, tail, arrival, version } as PendingInput
   })
@@ -82,7 +84,7 @@ export function edit(
   ]
 ): Changed {
   return alter(db, now, session, id, (sid, input) => {
-    const body = JSON.parse(input.body) as NewInput
+    const body = bodyOf(input)
     if (body.lane === 'control') return { kind: 'missing' }
     const lane = change.lane === undefined ? input.lane : laneBit(change.lane)
     db.run(
@@ -113,7 +115,8 @@ export function move(db: Database, now: number, session: SessionId, id: InputId,
     db.run('update sessions set arrivals = arrivals + 1 where sid = ?', sid)
     if (goal === null) {
       db.run(
-        'update inputs set arrival = (select arrivals from sessions where sid = ?1) where sid = ?1 and id = ?2',
+        'update inputs set arrival = (select arrivals from sessions where sid = ?) where sid = ? and id = ?',
+        sid,
         sid,
         toSql(id),
       )
@@ -166,5 +169,22 @@ function findInput(db: Database, sid: number, id: InputId): InputRow | undefined
 }
 
 function stateOf(row: InputRow): ReceiptState {
-  return row.state === null ? { kind: 'queued' } : (JSON.parse(row.state) as ReceiptState)
+  if (row.state === null) return { kind: 'queued' }
+  return parseOr<ReceiptState | null>(row.state, null) ?? unreadable(row, 'receipt')
+}
+
+function bodyOf(row: InputRow): NewInput {
+  return parseOr<NewInput | null>(row.body, null) ?? unreadable(row, 'body')
+}
+
+/** An input is user data: it is not passed over in silence. */
+function unreadable(row: InputRow, what: string): never {
+  const id = fromSql(row.id)
+  throw new TurnstepError(
+    'log-damaged',
+    `the ${what} of input ${id} is damaged: withdraw this input and post it again`,
+    {
+      data: { input: id },
+    },
+  )
 }

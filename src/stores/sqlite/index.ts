@@ -1,3 +1,2 @@
 export { sqliteStore } from './store.ts'
 export type { SqliteStoreOptions } from './store.ts'
-export type { DriverName } from './driver.ts'

@@ -75,12 +75,13 @@ export function release(
 export function due(db: Database, presence: Presence, now: number): readonly SessionId[] {
   const resting = db.all<{ session: string }>(
     `select ${text('session')} from sessions where holder is null and sid in (
-      select sid from sessions where wake_at is not null and wake_at <= ?1
+      select sid from sessions where wake_at is not null and wake_at <= ?
       union
       select i.sid from inputs i join sessions s on s.sid = i.sid
-        where i.state is null and (i.not_before is null or i.not_before <= ?1) and (i.lane & s.wake_lanes) <> 0
+        where i.state is null and (i.not_before is null or i.not_before <= ?) and (i.lane & s.wake_lanes) <> 0
           and (i.lane = ${laneBit('control')} or i.tail >= s.wake_since)
     )`,
+    now,
     now,
   )
   const held = db.all<{ session: string; holder: string }>(

@@ -7,7 +7,7 @@ import type { Event } from '../../kernel/events.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'
 import type { Lane } from '../../kernel/input.ts'
 import type { Append, Appended, Consumption, Damage, Ids, ReadResult, Repair } from '../../runtime/ports.ts'
-import { assertDense } from '../rules.ts'
+import { assertSound } from '../rules.ts'
 import type { Database } from './database.ts'
 import { findRow, isFence, touch } from './row.ts'
 import type { Row } from './row.ts'
@@ -26,7 +26,7 @@ export class Log {
   }
 
   append(request: Append, now: number): Appended {
-    assertDense(request)
+    assertSound(request)
     const body = request.events.length === 0 ? null : JSON.stringify(request.events)
     return this.#appendPlain(request, body, now) ?? this.#appendChecked(request, body, now)
   }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { nodeIds } from '../../host/node.ts'
@@ -7,11 +7,12 @@ import type { Ids, Store } from '../../runtime/ports.ts'
 import { claim, drive, LEASE, message, SESSION, write } from '../contract.case.ts'
 import { presentDrivers, sqliteBench } from './bench.case.ts'
 import type { SqliteBench } from './bench.case.ts'
-import { Database } from './database.ts'
 import { loadDriver } from './driver.ts'
+import type { Driver } from './driver.ts'
 import * as inbox from './inbox.ts'
 import { Log } from './log.ts'
-import { migrate } from './schema.ts'
+import { Presence } from './presence.ts'
+import { openDatabase } from './schema.ts'
 import { sqliteStore } from './store.ts'
 
 const benches: SqliteBench[] = []
@@ -70,6 +71,7 @@ describe('opening a file', () => {
       message: expect.stringContaining('theirs'),
     })
     expect(other.prepare('select count(*) as n from sqlite_master').get([])).toMatchObject({ n: 1 })
+    expect(other.prepare('pragma journal_mode').get([])).toMatchObject({ journal_mode: 'delete' })
     other.close()
   })
 
@@ -120,7 +122,8 @@ describe('a database', () => {
   it('sets every pragma that matters, whatever the driver does by default', async () => {
     const opened = await bench()
     for (const name of await presentDrivers()) {
-      const db = new Database(await loadDriver(name), `${opened.path}.${name.replace(':', '-')}`, 1234)
+      const path = `${opened.path}.${name.replace(':', '-')}`
+      const db = openDatabase(await loadDriver(name), path, { busyTimeoutMs: 1234, ids: nodeIds, now: 1 })
       expect(db.get('pragma synchronous')).toMatchObject({ synchronous: 2 })
       expect(db.get('pragma foreign_keys')).toMatchObject({ foreign_keys: 1 })
       expect(db.get('pragma wal_autocheckpoint')).toMatchObject({ wal_autocheckpoint: 1000 })
@@ -132,8 +135,7 @@ describe('a database', () => {
 
   it('a full disk changes nothing and can be tried again', async () => {
     const opened = await bench()
-    const db = new Database(opened.driver, `${opened.path}.full`, 100)
-    migrate(db, nodeIds, 1)
+    const db = openDatabase(opened.driver, `${opened.path}.full`, { busyTimeoutMs: 100, ids: nodeIds, now: 1 })
     db.exec(
       "insert into sessions (session, fence, holder, wake_lanes, created_at, updated_at) values ('s', 1, 'h', 0, 1, 1)",
     )
@@ -212,6 +214,15 @@ describe('presence', () => {
     expect(runners(opened)).toHaveLength(2)
   })
 
+  it('a store that is opened through a link sees who drives', async () => {
+    const opened = await bench()
+    await drive(opened.store)
+    const link = `${opened.path}.link`
+    symlinkSync(opened.path, link)
+    const second = await openAt(opened, link)
+    expect(await second.acquire(SESSION, LEASE)).toMatchObject({ kind: 'busy' })
+  })
+
   it('removes the lock files of dead runners, not those of living ones', async () => {
     const opened = await bench()
     await drive(opened.store)
@@ -246,5 +257,29 @@ describe('presence', () => {
     expect(runners(opened)).toEqual(['two.lock'])
     const third = await openAt(opened, opened.path, { ids: { ...ids, next: () => 'two' } })
     await expect(third.acquire(SESSION, LEASE)).rejects.toMatchObject({ code: 'store-failed' })
+  })
+
+  it('gives up a lock on a file that was taken away under it, and takes another name', async () => {
+    const { driver, path } = await bench()
+    const lost: string[] = []
+    const racing: Driver = {
+      ...driver,
+      open(file) {
+        const connection = driver.open(file)
+        const exec = (sql: string): void => {
+          // Another process probed the file before it was locked, and found it dead.
+          if (sql === 'begin exclusive' && lost.push(file) === 1) rmSync(file)
+          connection.exec(sql)
+        }
+        return { ...connection, exec }
+      },
+    }
+    const presence = new Presence(racing, nodeIds, path)
+    const incarnation = presence.hold(() => false)
+    expect(lost).toHaveLength(2)
+    expect(readdirSync(`${path}-runners`)).toEqual([`${incarnation}.lock`])
+    expect(new Presence(driver, nodeIds, path).isAlive(incarnation)).toBe(true)
+    presence.release()
+    expect(new Presence(driver, nodeIds, path).isAlive(incarnation)).toBe(false)
   })
 })

@@ -25,12 +25,20 @@ export class Poll {
     this.#watchers = watchers
   }
 
-  /** Call it when a session got a watcher. */
+  /** Call it when a session gets a watcher. */
   start(session: SessionId): void {
+    if (this.#cancel === null) {
+      // Before the stamp: a change that falls between the two is then looked at once more.
+      this.#version = this.#dataVersion()
+      this.#arm()
+    }
     if (!this.#stamps.has(session)) this.#stamps.set(session, this.#stamp(session))
-    if (this.#cancel !== null) return
-    this.#version = this.#dataVersion()
-    this.#arm()
+  }
+
+  /** Call it when a session has lost its last watcher. */
+  leave(session: SessionId): void {
+    this.#stamps.delete(session)
+    if (this.#stamps.size === 0) this.stop()
   }
 
   stop(): void {
@@ -44,18 +52,26 @@ export class Poll {
   }
 
   #look(): void {
-    const watched = this.#watchers.sessions
-    if (watched.length === 0) return this.stop()
     this.#arm()
-    const version = this.#dataVersion()
-    if (version === this.#version) return
-    this.#version = version
-    for (const session of watched) {
-      const stamp = this.#stamp(session)
-      if (this.#stamps.get(session) === stamp) continue
-      this.#stamps.set(session, stamp)
-      this.#watchers.notify(session, 'inbox')
+    for (const session of this.#moved()) this.#watchers.notify(session, 'inbox')
+  }
+
+  /** The watched sessions that have changed since the last look. */
+  #moved(): SessionId[] {
+    const moved: SessionId[] = []
+    try {
+      const version = this.#dataVersion()
+      if (version === this.#version) return moved
+      for (const [session, before] of this.#stamps) {
+        const stamp = this.#stamp(session)
+        if (stamp !== before) moved.push(session)
+        this.#stamps.set(session, stamp)
+      }
+      this.#version = version
+    } catch {
+      // Swallows a read that failed inside a timer, where nobody could catch it: the next verb meets the same trouble and tells.
     }
+    return moved
   }
 
   #dataVersion(): number {

@@ -13,7 +13,8 @@ import type { SqliteBench } from './bench.case.ts'
 import { sqliteStore } from './store.ts'
 
 const WORKER = fileURLToPath(new URL('fixtures/worker.mjs', import.meta.url))
-const BUILT = fileURLToPath(new URL('../../../dist/stores/sqlite/index.js', import.meta.url))
+const DIST = new URL('../../../dist/', import.meta.url)
+const BUILT = fileURLToPath(new URL('stores/sqlite/index.js', DIST))
 
 interface Told {
   readonly put?: string
@@ -117,6 +118,16 @@ describe('several processes on one file', () => {
     expect(readdirSync(`${path}-runners`)).toEqual([])
   })
 
+  it('L4: several processes may make the file at the same moment', async () => {
+    const { path } = await open()
+    const fresh = `${path}.fresh`
+    const four = ['a', 'b', 'c', 'd'].map((name) => start('post', fresh, name))
+    expect(await Promise.all(four.map((worker) => worker.ended))).toEqual([0, 0, 0, 0])
+    const store = await sqliteStore({ path: fresh, clock: nodeClock, ids: nodeIds })
+    stores.push(store)
+    expect(await store.pending(SESSION)).toHaveLength(4)
+  })
+
   it('W4, I2: drivers killed amid their work cost no input, and none enters twice', async () => {
     const { store, path } = await open()
     const three = ['a', 'b', 'c'].map((name) => start('drive', path, name))
@@ -170,8 +181,8 @@ describe('several processes on one file', () => {
 
   it('L1, I1: kill -9 amid a stream of appends and posts loses nothing that was acknowledged', async () => {
     const { store, path } = await open()
-    for (const round of [1, 2, 3]) {
-      const worker = start('stream', path, `r${round}`)
+    for (const time of [1, 2, 3]) {
+      const worker = start('stream', path, `r${time}`)
       await until(() => worker.told.length > 60, 'a stream of appends')
       worker.process.kill('SIGKILL')
       await worker.ended

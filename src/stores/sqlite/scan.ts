@@ -8,7 +8,7 @@ import type { Damage, Ids } from '../../runtime/ports.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import type { Row } from './row.ts'
-import { text } from './text.ts'
+import { parseOr, text } from './text.ts'
 
 interface Commit extends SqlRow {
   readonly first: number
@@ -96,20 +96,10 @@ function prove(commit: Commit, tail: number, head: string, ids: Ids): readonly E
   if (typeof body !== 'string' || ids.sha256(head + body) !== hash) {
     return `the bytes of events ${first} to ${last} do not have the hash that was recorded with them`
   }
-  const events = parse(body)
+  const events = parseOr<readonly Event[] | null>(body, null)
   const isDense =
-    events !== null && events.length === last - first + 1 && events.every((event, at) => event.seq === first + at)
+    Array.isArray(events) && events.length === last - first + 1 && events.every((event, at) => event.seq === first + at)
   return isDense ? events : `events ${first} to ${last} are not what their record says`
-}
-
-function parse(body: string): readonly Event[] | null {
-  try {
-    const events: unknown = JSON.parse(body)
-    return Array.isArray(events) ? (events as readonly Event[]) : null
-  } catch {
-    // The answer says it: no JSON.
-    return null
-  }
 }
 
 function proveHead(row: Row, tail: number, head: string): string | null {

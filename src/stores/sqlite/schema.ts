@@ -1,7 +1,8 @@
 /** The layout of the file, as numbered migrations. One that was released is never edited; a change is a new one at the end. */
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Ids } from '../../runtime/ports.ts'
-import type { Database } from './database.ts'
+import { Database } from './database.ts'
+import type { Driver } from './driver.ts'
 import { text } from './text.ts'
 
 /**
@@ -76,8 +77,41 @@ const MIGRATIONS: readonly string[] = [
   );`,
 ]
 
-/** Brings the file to the newest layout. Writes nothing if it has it already. Throws `store-newer`. */
-export function migrate(database: Database, ids: Ids, now: number): void {
+/** Opens a file and brings it to the newest layout. Writes nothing if it has it already. Throws as `sqliteStore` does. */
+export function openDatabase(
+  driver: Driver,
+  path: string,
+  options: { busyTimeoutMs: number; ids: Ids; now: number },
+): Database {
+  const database = new Database(driver, path, options.busyTimeoutMs)
+  try {
+    // First of all: the file of another program is not even given a write-ahead log.
+    assertOurs(database)
+    database.setWal()
+    migrate(database, options.ids, options.now)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+function assertOurs(database: Database): void {
+  const tables = tablesOf(database)
+  if (tables.length === 0 || tables.includes('turnstep_migrations')) return
+  throw new TurnstepError(
+    'config-invalid',
+    `${database.path} is the database of another program (it has a table ${tables[0]}): give another path`,
+  )
+}
+
+function tablesOf(database: Database): readonly string[] {
+  return database
+    .all<{ name: string }>(`select ${text('name')} from sqlite_master where type = 'table'`)
+    .map(({ name }) => name)
+}
+
+function migrate(database: Database, ids: Ids, now: number): void {
   const checksums = MIGRATIONS.map((sql) => ids.sha256(sql))
   if (pending(database, checksums) === 0) return
   database.write(() => {
@@ -94,22 +128,16 @@ export function migrate(database: Database, ids: Ids, now: number): void {
 
 /** How many migrations are still to be done. */
 function pending(database: Database, checksums: readonly string[]): number {
-  const tables = database.all<{ name: string }>(`select ${text('name')} from sqlite_master where type = 'table'`)
-  if (tables.length === 0) return checksums.length
-  if (!tables.some((table) => table.name === 'turnstep_migrations')) {
-    throw new TurnstepError(
-      'config-invalid',
-      `${database.path} is the database of another program (it has a table ${tables[0]!.name}): give another path`,
-    )
-  }
+  if (tablesOf(database).length === 0) return checksums.length
   const done = database.all<{ n: number; checksum: string }>(
     `select n, ${text('checksum')} from turnstep_migrations order by n`,
   )
   const odd = done.find(({ n, checksum }) => checksums[n - 1] !== checksum)
   if (odd === undefined) return checksums.length - done.length
+  const how = odd.n > checksums.length ? 'unknown here' : 'a different one'
   throw new TurnstepError(
     'store-newer',
-    `${database.path} was laid out by another version of turnstep: its migration ${odd.n} is ${odd.n > checksums.length ? 'unknown here' : 'a different one'}. Update turnstep, or give another path`,
+    `${database.path} was laid out by another version of turnstep, its migration ${odd.n} is ${how}: update turnstep, or give another path`,
     { data: { path: database.path, migration: odd.n, known: checksums.length } },
   )
 }

@@ -6,7 +6,7 @@ import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { findRow, isFence } from './row.ts'
 import type { Row } from './row.ts'
-import { text, toSql } from './text.ts'
+import { parseOr, text, toSql } from './text.ts'
 
 /** So many are kept, for the case that the newest is damaged. */
 const KEPT = 2
@@ -30,7 +30,8 @@ export function writeSnapshot(
         anchor,
       )
       db.run(
-        'delete from snapshots where sid = ?1 and seq not in (select seq from snapshots where sid = ?1 order by seq desc limit ?2)',
+        'delete from snapshots where sid = ? and seq not in (select seq from snapshots where sid = ? order by seq desc limit ?)',
+        row.sid,
         row.sid,
         KEPT,
       )
@@ -90,5 +91,5 @@ export function readPartial(db: Database, session: SessionId): Partial | null {
     `select ${text('body')} from partials where sid = (select sid from sessions where session = ?)`,
     toSql(session),
   )
-  return row === undefined ? null : (JSON.parse(row.body) as Partial)
+  return row === undefined ? null : parseOr<Partial | null>(row.body, null)
 }

@@ -2,6 +2,7 @@
  * The store in one SQLite file that several processes may share (L4). This file puts the parts together; each part says what it
  * owns. Every verb is one transaction of one thread's synchronous calls, so a verb is done when its promise is made.
  */
+import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { SessionId } from '../../kernel/ids.ts'
@@ -9,7 +10,7 @@ import type { Append, Appended, Clock, Ids, SessionRow, Store } from '../../runt
 import { FIRST_WAKE } from '../rules.ts'
 import type { ReleaseOptions } from '../rules.ts'
 import { changeOf, Watchers } from '../watchers.ts'
-import { Database } from './database.ts'
+import type { Database } from './database.ts'
 import { loadDriver } from './driver.ts'
 import type { DriverName } from './driver.ts'
 import * as inbox from './inbox.ts'
@@ -18,7 +19,7 @@ import { Log } from './log.ts'
 import { Poll } from './poll.ts'
 import { Presence } from './presence.ts'
 import { findRow, isFence } from './row.ts'
-import { migrate } from './schema.ts'
+import { openDatabase } from './schema.ts'
 import * as snapshots from './snapshots.ts'
 import { laneBits, toSql } from './text.ts'
 
@@ -44,14 +45,10 @@ export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
   }
   const driver = await loadDriver(options.driver)
   const path = resolve(options.path)
-  const db = new Database(driver, path, options.busyTimeoutMs ?? 5000)
-  try {
-    migrate(db, options.ids, options.clock.now())
-  } catch (error) {
-    db.close()
-    throw error
-  }
-  return new SqliteStore(db, new Presence(driver, options.ids, path), options)
+  const { busyTimeoutMs = 5000, ids, clock } = options
+  const db = openDatabase(driver, path, { busyTimeoutMs, ids, now: clock.now() })
+  // By its real path: whoever opens the file through a link must look for the living in the same folder.
+  return new SqliteStore(db, new Presence(driver, ids, realpathSync(path)), options)
 }
 
 class SqliteStore implements Store {
@@ -189,7 +186,7 @@ class SqliteStore implements Store {
     this.#poll.start(id)
     return () => {
       off()
-      if (this.#watchers.sessions.length === 0) this.#poll.stop()
+      if (!this.#watchers.has(id)) this.#poll.leave(id)
     }
   }
 

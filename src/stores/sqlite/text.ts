@@ -7,7 +7,20 @@ import type { Lane } from '../../kernel/input.ts'
  */
 export const toSql = (id: string): string => JSON.stringify(id).slice(1, -1)
 
-export const fromSql = (stored: string): string => JSON.parse(`"${stored}"`) as string
+/** The id again; of a damaged one what is there. */
+export function fromSql(stored: string): string {
+  return parseOr(`"${stored}"`, stored)
+}
+
+/** JSON as it was stored, or `otherwise` where the file was damaged. */
+export function parseOr<T>(stored: string, otherwise: T): T {
+  try {
+    return JSON.parse(stored) as T
+  } catch {
+    // Swallows the position of the damage: whoever asks knows which record it is.
+    return otherwise
+  }
+}
 
 /** Selects text columns as bytes (see driver.ts). */
 export const text = (...columns: readonly string[]): string =>

@@ -75,7 +75,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     scenario.tools.hanging(name).settle(behaviourOf(how) as never)
   },
   open: async (scenario) => void (await scenario.open()),
-  close: (scenario) => scenario.world.within(running(scenario).harness.close()),
+  /** Closes the process; `within`: goes on with the next command after so long, while it is still closing. */
+  async close(scenario, rest) {
+    const { within } = optionsOf(rest).options
+    const closing = running(scenario).harness.close()
+    if (within === undefined) await scenario.world.within(closing)
+    else await scenario.world.clock.advance(msOf(within))
+  },
   /** The process dies at this instant; its lease stays. */
   kill: (scenario) => running(scenario).mortal.die(),
   /** It dies, its lease runs out, and another process opens the session. */
@@ -101,6 +107,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     const state = await scenario.world.store.receipt('s' as never, id as never)
     scenario.lines.push(JSON.stringify(state))
   },
+  usage: async (scenario) => void scenario.lines.push(JSON.stringify(await (await scenario.handle()).usage())),
   /** The idempotency key of each body that ran, with its fence. */
   keys: ({ tools, lines }) => void lines.push(...tools.runs.map(({ tool, key, fence }) => `${tool} ${key} under fence ${fence}`)),
   /** What the model would see now, or saw in `turn.step`. */
@@ -146,12 +153,13 @@ const BEHAVIOURS = ['returns', 'throws', 'retryable', 'defers', 'hangs', 'obeys'
 function behaviourOf(text: string): Behaviour {
   const [kind, rest] = splitWord(text)
   if (!BEHAVIOURS.includes(kind)) throw new Error(`"${kind}" is nothing that a body does; it ${BEHAVIOURS.join(', ')}`)
+  if (kind === 'hangs' || kind === 'obeys') return { kind }
   const { options, rest: said } = optionsOf(rest)
   const { expires } = options
   return { kind, text: said, ...(expires === undefined ? {} : { expiresInMs: msOf(expires) }) } as Behaviour
 }
 
-/** `rule gate refuse why`, `rule gate reject word why`, `rule inject text`, `rule stop veto 2 text`, `rule policy tool deny why`, `rule retry 5s`, `rule hang gate`. */
+/** `rule gate refuse why`, `rule gate reject word why`, `rule inject text`, `rule stop veto 2 text`, `rule policy tool deny why`, `rule retry 5s`, `rule hang gate`, `rule throw gate`. */
 function setRule({ rules }: Scenario, rest: string): void {
   rules.used = true
   const [what, more] = splitWord(rest)
@@ -165,6 +173,7 @@ function setRule({ rules }: Scenario, rest: string): void {
   else if (what === 'policy') rules.policy.set(word, decisionOf(next, last))
   else if (what === 'retry') rules.retryInMs = word === 'never' ? null : msOf(word)
   else if (what === 'hang') rules.hanging = word === '' ? null : word
+  else if (what === 'throw') rules.throwing = word === '' ? null : word
   else throw new Error(`there is no rule "${what}"`)
 }
 

@@ -9,6 +9,8 @@ export class Rules {
   used = false
   /** A hook of this name never answers. */
   hanging: string | null = null
+  /** A hook of this name throws. */
+  throwing: string | null = null
   refuse: string | null = null
   reject: { readonly word: string; readonly reason: string } | null = null
   inject: string | null = null
@@ -21,6 +23,7 @@ export class Rules {
     setup: (scope) => {
       scope.on('decideEnter', ({ inputs }) => this.#answer('gate', () => this.#entering(inputs)))
       scope.on('injectContext', () => (this.inject === null ? undefined : [{ type: 'text', text: this.inject }]))
+      scope.on('transformRequest', () => this.#answer('request', () => undefined))
       scope.on('decideCall', ({ record }) => this.#answer('policy', () => this.policy.get(record.name)))
       scope.on('decideStop', () => this.#answer('stop', () => this.#stopping()))
       scope.on('decideModelError', () => (this.retryInMs === undefined ? undefined : { retryInMs: this.retryInMs }))
@@ -28,6 +31,7 @@ export class Rules {
   }
 
   #answer<T>(hook: string, answer: () => T): T | Promise<never> {
+    if (this.throwing === hook) throw new Error(`${hook} is out of order`)
     return this.hanging === hook ? new Promise<never>(() => {}) : answer()
   }
 

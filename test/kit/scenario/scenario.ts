@@ -10,7 +10,7 @@ import type { Session, SessionHandle } from '../../../src/runtime/session.ts'
 import type { Locale } from '../../../src/runtime/wording.ts'
 import { lineOf } from '../facts.ts'
 import { Tools } from '../tools.ts'
-import { World, type Process } from '../world.ts'
+import { World, type Process, type WorldOptions } from '../world.ts'
 import { COMMANDS } from './commands.ts'
 import { Rules } from './rules.ts'
 import { splitWord } from './words.ts'
@@ -33,8 +33,8 @@ export class Scenario {
   #fence = 0
   #asked = 0
 
-  constructor() {
-    this.world = new World({ onDurable: (events) => events.forEach((event) => this.#print(event)) })
+  constructor(options: Pick<WorldOptions, 'idPrefix'> = {}) {
+    this.world = new World({ ...options, onDurable: (events) => events.forEach((event) => this.#print(event)) })
     this.#front = this.world.start()
     this.tools = new Tools({
       began: (run) => this.lines.push(`~ ${run.tool} ${run.call} ${JSON.stringify(run.args)}`),
