@@ -42,6 +42,12 @@ const io: Io = {
   exit: (code) => process.exit(code),
 }
 
+// Node 22 calls its own SQLite experimental, on stderr, with each start.
+process.removeAllListeners('warning')
+process.on('warning', (warning) => {
+  if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.stack ?? warning.message}\n`)
+})
+
 /** A reader that goes away, such as `head`, is told once; what is written after that is nobody's. */
 let isReaderGone = false
 for (const stream of [process.stdout, process.stderr]) {

@@ -75,21 +75,20 @@ const KEYS: Readonly<Record<keyof ProjectConfig, Key>> = {
   approval: oneOf('ask', 'never'),
 }
 
-const COUNT: Key = {
-  wanted: 'a whole number from 0 up',
-  fits: (value) => Number.isInteger(value) && Number(value) >= 0,
-}
+const isCount = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0
+const COUNT: Key = { wanted: 'a whole number from 0 up', fits: isCount }
+const POSITIVE: Key = { wanted: 'a whole number from 1 up', fits: (value) => isCount(value) && value !== 0 }
 
 const LIMITS: Readonly<Record<keyof AgentLimits, Key>> = {
-  steps: { wanted: 'a whole number from 1 up', fits: (value) => COUNT.fits(value) && value !== 0 },
+  steps: POSITIVE,
   atSteps: oneOf('error', 'summary', 'handback', 'ask'),
   vetoes: COUNT,
-  attempts: COUNT,
+  attempts: POSITIVE,
   graceMs: COUNT,
   staleAfterMs: COUNT,
-  starts: COUNT,
-  cuts: COUNT,
-  pool: COUNT,
+  starts: POSITIVE,
+  cuts: POSITIVE,
+  pool: POSITIVE,
   followups: oneOf('one', 'all'),
   afterFailure: oneOf('hold', 'continue'),
 }

@@ -103,7 +103,7 @@ export class Output {
   /** Something a person, or a script, should know. */
   notice(code: string, text: string, tone: Tone = 'warn'): void {
     if (this.json) this.line({ type: 'notice', code, message: text })
-    else if (!this.quiet) this.#tell(text, tone)
+    else if (!this.quiet || tone === 'bad') this.#tell(text, tone)
   }
 
   /** A question, for people; with `--json` its own line asks it. */

@@ -27,6 +27,8 @@ export class TurnView {
   readonly #own: ReadonlySet<InputId>
   readonly #cli: Cli
   readonly #names = new Map<CallId, string>()
+  /** A step is open: what enters now is in its request. Else it is in that of the next one. */
+  #isInStep: boolean
   #shown = { key: '', text: '' }
   /** The reply that may be the turn's answer was printed as it came. */
   #isTextShown = false
@@ -41,6 +43,7 @@ export class TurnView {
     this.#own = own
     this.seq = seq
     this.isWorking = turn !== null
+    this.#isInStep = step !== null
     for (const { record } of step?.calls ?? []) this.#names.set(record.id, nameOf(record))
   }
 
@@ -84,16 +87,14 @@ export class TurnView {
 
   #event(event: Event): void {
     const { out, texts } = this.#cli
-    if ('usage' in event) this.usage = addUsage(this.usage, event.usage)
+    this.#track(event)
     switch (event.type) {
-      case 'turn.started':
-        this.isWorking = true
-        this.text = ''
-        this.#names.clear()
-        return
       case 'input.entered':
         if (!this.#own.has(event.input) && event.origin.kind !== 'system')
-          out.progress(texts.entered(texts.lanes[event.lane], event.step + 1, shownInput(event)), 'plain')
+          out.progress(
+            texts.entered(texts.lanes[event.lane], this.#isInStep ? event.step : event.step + 1, shownInput(event)),
+            'plain',
+          )
         return
       case 'input.rejected':
         if (event.lane !== 'control') out.notice('rejected', texts.rejected(texts.lanes[event.lane], event.reason))
@@ -128,6 +129,17 @@ export class TurnView {
       default:
         return
     }
+  }
+
+  /** What later events are read by. */
+  #track(event: Event): void {
+    if ('usage' in event) this.usage = addUsage(this.usage, event.usage)
+    if (event.type === 'step.started') this.#isInStep = true
+    if (event.type === 'step.ended') this.#isInStep = false
+    if (event.type !== 'turn.started') return
+    this.isWorking = true
+    this.text = ''
+    this.#names.clear()
   }
 
   #modelFailed({ failure, retryAt, at, attempt }: EventOf<'model.failed'>): void {

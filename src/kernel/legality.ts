@@ -197,6 +197,7 @@ function modelRequested(s: State, e: EventOf<'model.requested'>): RuleBreak | nu
     if (!isUnasked(step)) return no('T10', 'one model call per attempt')
     if (e.attempt !== step.requests + 1) return no('T10', `attempt ${e.attempt} after ${step.requests}`)
     if (e.messages !== s.context.length + s.late.length) return no('X1', `${e.messages} messages of ${s.context.length}`)
+    if (e.messages === 0) return no('X1', 'there is nothing to ask about')
     if (step.purpose === 'limit' && e.toolChoice !== 'none') return no('T4', 'tools at the step limit')
     return null
   })

@@ -6,7 +6,7 @@ import { isTurnstepError, TurnstepError } from '../kernel/errors.ts'
 import type { Draft } from '../kernel/events.ts'
 import type { SessionId } from '../kernel/ids.ts'
 import { deferred } from '../util/deferred.ts'
-import type { Acquired, Store } from './ports.ts'
+import type { Acquired } from './ports.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 import { Stragglers } from './stragglers.ts'
 
@@ -29,6 +29,8 @@ export class Driver {
   #closed = false
   #runner: Runner | null = null
   #error: Error | null = null
+  /** Takes back the next try to release a lease that the store would not take. */
+  #cancelRelease: () => void = () => {}
 
   constructor(options: DriverOptions) {
     this.#options = options
@@ -93,6 +95,7 @@ export class Driver {
   async close(graceMs: number): Promise<void> {
     this.#closed = true
     this.#unwatch()
+    this.#cancelRelease()
     this.#runner?.park()
     const closed = new TurnstepError('session-closed', `session "${this.session}" was closed here while it was at work; open it again to go on`)
     const cancel = this.#options.clock.after(graceMs, () => this.#runner?.kill(closed))
@@ -142,7 +145,7 @@ export class Driver {
       if (this.#closed) this.#runner.park()
       await this.#runner.run()
     } catch (error) {
-      await letGo(this.#options.store, this.session, lease.fence, error)
+      await this.#letGo(lease.fence, error)
       throw error
     } finally {
       this.#runner = null
@@ -153,17 +156,22 @@ export class Driver {
     this.#error = error
     this.#options.publish({ type: 'stopped', error })
   }
-}
 
-/** A runner that stopped on a fault gives the lease back if it still can, so that the session is not locked until this process ends. */
-async function letGo(store: Store, session: SessionId, fence: number, error: unknown): Promise<void> {
-  if (isTurnstepError(error, 'lease-lost')) return
-  const passes = isTurnstepError(error) ? error.class === 'retry' || error.code === 'session-closed' : false
-  // Not at once: a time that has come already would keep the lease (W3).
-  const delayMs = isTurnstepError(error, 'session-closed') ? 1 : RETRY_AFTER_MS
-  try {
-    await store.release(session, fence, { wake: [], ...(passes ? { until: store.now() + delayMs } : {}) })
-  } catch {
-    // The store is what failed: the lease ends with its time, or with this process.
+  /**
+   * A runner that stopped on a fault gives the lease back, so that the session is not locked until this process ends. A store that
+   * cannot even take that is asked again for as long as the session is open here (a disk that is full, case 054).
+   */
+  async #letGo(fence: number, error: unknown, afterMs = RETRY_AFTER_MS): Promise<void> {
+    if (isTurnstepError(error, 'lease-lost')) return
+    const { store, clock } = this.#options
+    const passes = isTurnstepError(error) ? error.class === 'retry' || error.code === 'session-closed' : false
+    // Not at once: a time that has come already would keep the lease (W3).
+    const delayMs = isTurnstepError(error, 'session-closed') ? 1 : afterMs
+    try {
+      await store.release(this.session, fence, { wake: [], ...(passes ? { until: store.now() + delayMs } : {}) })
+    } catch {
+      // The store is what failed, and said so to whoever waits for the session. Once it takes this it has had its time to come back.
+      if (!this.#closed) this.#cancelRelease = clock.after(RETRY_AFTER_MS, () => void this.#letGo(fence, error, 1), { unref: true })
+    }
   }
 }

@@ -118,7 +118,7 @@ export class Journal {
     event.at = this.#options.store.now()
     event.fence = this.#options.fence
     event.turn = begins ? state.turnN + 1 : (state.turn?.n ?? 0)
-    event.step = begins ? 0 : draft.type === 'step.started' ? state.turn!.steps + 1 : (state.step?.n ?? state.turn?.steps ?? 0)
+    event.step = begins ? 0 : draft.type === 'step.started' ? (state.turn?.steps ?? 0) + 1 : (state.step?.n ?? state.turn?.steps ?? 0)
     return event
   }
 

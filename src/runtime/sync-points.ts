@@ -1,4 +1,4 @@
-/** Named instants of a run at which a test can stop it, or kill it. Nothing in production arms one. */
+/** Named instants of a run at which a test, or the demo, can stop it or kill it. Nobody else arms one. */
 export type SyncPoint =
   | 'before-append'
   | 'after-append'

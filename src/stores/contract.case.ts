@@ -461,10 +461,11 @@ function leasing(bench: Open): void {
     })
 
     it('W1: after a release nothing can be written under its fence', async () => {
-      const { store } = await bench()
+      const { store, another } = await bench()
       const { fence } = await drive(store)
-      expect(await store.release(SESSION, fence, IDLE)).toEqual({ kind: 'released' })
-      expect(await store.append(write(fence, 0, ['a']))).toEqual({ kind: 'fenced' })
+      await store.append(write(fence, 0, ['a']))
+      expect(await (await another()).release(SESSION, fence, IDLE)).toEqual({ kind: 'released' })
+      expect(await store.append(write(fence, 1, ['b']))).toEqual({ kind: 'fenced' })
       expect((await drive(store)).fence).toBe(fence + 1)
     })
   })

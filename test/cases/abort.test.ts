@@ -66,7 +66,10 @@ describe('an abort while the model is not there', () => {
 describe('a stream that opens and then says nothing', () => {
   it('case 019: the idle limit ends it with a structured, retryable failure, and the next turn works', async () => {
     const one = bench()
-    const model = strictModel([{ fault: { kind: 'stall' } }, { emit: [{ text: 'back' }] }], { clock: one.clock, idleTimeoutMs: 200 })
+    const model = strictModel([{ fault: { kind: 'stall' } }, { emit: [{ text: 'back' }] }], {
+      clock: one.clock,
+      idleTimeoutMs: 200,
+    })
     const session = await one.harness().open(agentOf(model, { limits: { attempts: 1 } }))
     const turn = await session.send('go')
     await one.clock.advance(200)
@@ -116,9 +119,15 @@ describe('a stream that opens and then says nothing', () => {
 })
 
 describe('a reply that was stopped in the middle', () => {
-  it('case 020: what the user saw is in the log, flagged, byte for byte, and not taken for the assistant\'s words', async () => {
+  it("case 020: what the user saw is in the log, flagged, byte for byte, and not taken for the assistant's words", async () => {
     const one = bench()
-    const model = strictModel([{ when: { lastUser: 'go' }, emit: [{ text: 'abcdefghi' }], stream: { chunk: 3, delayMs: 10 } }, { when: { lastUser: 'next' }, emit: [{ text: 'second' }] }], { clock: one.clock })
+    const model = strictModel(
+      [
+        { when: { lastUser: 'go' }, emit: [{ text: 'abcdefghi' }], stream: { chunk: 3, delayMs: 10 } },
+        { when: { lastUser: 'next' }, emit: [{ text: 'second' }] },
+      ],
+      { clock: one.clock },
+    )
     const session = await one.harness().open(agentOf(model), { session: 's' })
     const turn = await session.send('go')
     let shown = ''
@@ -135,10 +144,14 @@ describe('a reply that was stopped in the middle', () => {
     expect(await eventsOf(session, 'turn.ended')).toMatchObject([{ turn: 1, step: 1, outcome: { kind: 'aborted' } }])
     expect(await eventsOf(session, 'reply.completed')).toEqual([])
 
-    await (await session.send('next')).outcome
+    await (
+      await session.send('next')
+    ).outcome
     const lines = linesOf(model.requests[1]!.messages)
     expect(lines.filter((line) => line.startsWith('assistant'))).toEqual([])
-    expect(lines.filter((line) => line.includes('abcdef'))).toEqual([expect.stringMatching(/^user \[The user stopped your last reply/)])
+    expect(lines.filter((line) => line.includes('abcdef'))).toEqual([
+      expect.stringMatching(/^user \[The user stopped your last reply/),
+    ])
     expect(lines.at(-1)).toBe('user next')
     expect(model.refusals).toEqual([])
   })
@@ -148,7 +161,13 @@ describe('a reply that was stopped in the middle', () => {
     let ran = 0
     const write = toolOf('write', () => String(++ran), { effect: 'write' })
     const call = { name: 'write', id: 'c1', args: { path: 'a/b/c', content: 'x' } }
-    const model = strictModel([{ when: { lastUser: 'go' }, emit: [{ text: 'I write' }, { call }], stream: { argChunk: 9, delayMs: 10 } }, { when: { lastUser: 'next' }, emit: [{ text: 'second' }] }], { clock: one.clock })
+    const model = strictModel(
+      [
+        { when: { lastUser: 'go' }, emit: [{ text: 'I write' }, { call }], stream: { argChunk: 9, delayMs: 10 } },
+        { when: { lastUser: 'next' }, emit: [{ text: 'second' }] },
+      ],
+      { clock: one.clock },
+    )
     const session = await one.harness().open(agentOf(model, { tools: [write] }), { session: 's' })
     const turn = await session.send('go')
     await one.clock.advance(25)
@@ -158,7 +177,8 @@ describe('a reply that was stopped in the middle', () => {
     expect(ran).toBe(0)
     expect(model.refusals).toEqual([])
     for (const message of model.requests[1]!.messages) {
-      if (message.role === 'assistant') for (const { args } of message.calls) expect(JSON.parse(args)).toBeTypeOf('object')
+      if (message.role === 'assistant')
+        for (const { args } of message.calls) expect(JSON.parse(args)).toBeTypeOf('object')
     }
     expect(JSON.stringify([...model.requests[1]!.messages])).not.toContain('"path')
   })
@@ -168,7 +188,9 @@ describe('a reply that was stopped in the middle', () => {
     const raw = '{"path":"a'
     const model = strictModel([{ emit: [{ call: { name: 'write', raw } }], stop: 'tool' }, { emit: [{ text: 'ok' }] }])
     const session = await one.harness().open(agentOf(model, { tools: [toolOf('write', () => 'x')] }))
-    await (await session.send('go')).outcome
+    await (
+      await session.send('go')
+    ).outcome
     expect((await eventsOf(session, 'reply.completed'))[0]!.calls).toMatchObject([{ rawArgs: raw }])
     const said = model.requests[1]!.messages.at(1)!
     expect(said.role === 'assistant' && said.calls).toMatchObject([{ args: '{}' }])
@@ -182,7 +204,9 @@ describe('the signal of a turn', () => {
     const signals: AbortSignal[] = []
     const held = toolOf('held', (_args, { signal }) => {
       signals.push(signal)
-      return new Promise<string>((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }))
+      return new Promise<string>((_resolve, reject) =>
+        signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true }),
+      )
     })
     const model = strictModel([{ emit: [{ call: { name: 'held' } }] }])
     const session = await one.harness().open(agentOf(model, { tools: [held] }))

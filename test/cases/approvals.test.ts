@@ -15,48 +15,64 @@ async function asks(session: Session): Promise<string[]> {
 
 describe('two questions in one reply', () => {
   const script: Script = [
-    { emit: [{ call: { name: 'book', args: { seat: 7 } } }, { call: { name: 'ask', args: { q: 'A' } } }, { call: { name: 'ask', args: { q: 'B' } } }] },
+    {
+      emit: [
+        { call: { name: 'book', args: { seat: 7 } } },
+        { call: { name: 'ask', args: { q: 'A' } } },
+        { call: { name: 'ask', args: { q: 'B' } } },
+      ],
+    },
     { emit: [{ text: 'done' }] },
   ]
 
   it.each([
     ['B then A', ['t1s1c3', 't1s1c2']],
     ['A then B', ['t1s1c2', 't1s1c3']],
-  ] as const)('case 058: after a reload, answered %s: what ran is not run again, and each answer reaches its own call', async (_what, order) => {
-    const one = bench()
-    let booked = 0
-    const book = toolOf('book', () => `booked ${++booked}`, { effect: 'write' })
-    const ask = toolOf('ask', ({ q }) => defer(`question ${String(q)}`), { effect: 'read' })
-    const model = strictModel(script, { cursor: 'context' })
-    const spec = agentOf(model, { tools: [book, ask] })
-    const first = await one.harness().open(spec, { session: 's' })
-    await first.send('go')
-    await soon(async () => (await asks(first)).length === 2)
-    await first.settled()
-    expect(await asks(first)).toEqual(['t1s1c2', 't1s1c3'])
-    await first.close()
+  ] as const)(
+    'case 058: after a reload, answered %s: what ran is not run again, and each answer reaches its own call',
+    async (_what, order) => {
+      const one = bench()
+      let booked = 0
+      const book = toolOf('book', () => `booked ${++booked}`, { effect: 'write' })
+      const ask = toolOf('ask', ({ q }) => defer(`question ${String(q)}`), { effect: 'read' })
+      const model = strictModel(script, { cursor: 'context' })
+      const spec = agentOf(model, { tools: [book, ask] })
+      const first = await one.harness().open(spec, { session: 's' })
+      await first.send('go')
+      await soon(async () => (await asks(first)).length === 2)
+      await first.settled()
+      expect(await asks(first)).toEqual(['t1s1c2', 't1s1c3'])
+      await first.close()
 
-    const session = await one.harness().open(spec, { session: 's' })
-    await session.settled()
-    expect(await one.store.list()).toMatchObject([{ lease: null }])
-    const names: Record<string, string> = { t1s1c2: 'A', t1s1c3: 'B' }
-    await session.answer(order[0], `answer to ${names[order[0]]}`)
-    await soon(async () => (await asks(session)).length === 1)
-    expect(await asks(session)).toEqual([order[1]])
-    expect(model.requests).toHaveLength(1)
-    await session.answer(order[1], `answer to ${names[order[1]]}`)
-    await session.settled()
-    expect(booked).toBe(1)
-    expect(resultsOf(model.requests[1]!.messages)).toEqual({ t1s1c1: 'booked 1', t1s1c2: 'answer to A', t1s1c3: 'answer to B' })
-    expect(await outcomesOf(session)).toEqual({ t1s1c1: 'ok', t1s1c2: 'ok', t1s1c3: 'ok' })
-    expect((await eventsOf(session, 'turn.ended')).map((end) => end.outcome.kind)).toEqual(['completed'])
-    expect(model.refusals).toEqual([])
-  })
+      const session = await one.harness().open(spec, { session: 's' })
+      await session.settled()
+      expect(await one.store.list()).toMatchObject([{ lease: null }])
+      const names: Record<string, string> = { t1s1c2: 'A', t1s1c3: 'B' }
+      await session.answer(order[0], `answer to ${names[order[0]]}`)
+      await soon(async () => (await asks(session)).length === 1)
+      expect(await asks(session)).toEqual([order[1]])
+      expect(model.requests).toHaveLength(1)
+      await session.answer(order[1], `answer to ${names[order[1]]}`)
+      await session.settled()
+      expect(booked).toBe(1)
+      expect(resultsOf(model.requests[1]!.messages)).toEqual({
+        t1s1c1: 'booked 1',
+        t1s1c2: 'answer to A',
+        t1s1c3: 'answer to B',
+      })
+      expect(await outcomesOf(session)).toEqual({ t1s1c1: 'ok', t1s1c2: 'ok', t1s1c3: 'ok' })
+      expect((await eventsOf(session, 'turn.ended')).map((end) => end.outcome.kind)).toEqual(['completed'])
+      expect(model.refusals).toEqual([])
+    },
+  )
 
   it('case 058: a second answer to the same question is stale, and visibly so', async () => {
     const one = bench()
     const model = strictModel(script)
-    const tools = [toolOf('book', () => 'booked', { effect: 'write' }), toolOf('ask', ({ q }) => defer(`question ${String(q)}`))]
+    const tools = [
+      toolOf('book', () => 'booked', { effect: 'write' }),
+      toolOf('ask', ({ q }) => defer(`question ${String(q)}`)),
+    ]
     const session = await one.harness().open(agentOf(model, { tools }))
     await session.send('go')
     await soon(async () => (await asks(session)).length === 2)
@@ -70,8 +86,12 @@ describe('two questions in one reply', () => {
 })
 
 describe('approvals', () => {
-  const script: Script = [{ emit: [{ call: { name: 'rm', args: { path: 'a' } } }, { call: { name: 'rm', args: { path: 'b' } } }] }, { emit: [{ text: 'done' }] }]
-  const rmOf = (runs: unknown[]) => toolOf('rm', ({ path }) => (runs.push(path), `removed ${String(path)}`), { effect: 'write', approval: true })
+  const script: Script = [
+    { emit: [{ call: { name: 'rm', args: { path: 'a' } } }, { call: { name: 'rm', args: { path: 'b' } } }] },
+    { emit: [{ text: 'done' }] },
+  ]
+  const rmOf = (runs: unknown[]) =>
+    toolOf('rm', ({ path }) => (runs.push(path), `removed ${String(path)}`), { effect: 'write', approval: true })
 
   for (const reload of [false, true]) {
     it(`case 087: each of two calls waits for its own answer${reload ? ', also after a reload' : ''}`, async () => {
@@ -108,7 +128,10 @@ describe('approvals', () => {
     await session.send('go')
     await session.settled()
     const wrong = (await eventsOf(session, 'call.approval-asked'))[1]!.argsHash
-    expect(await (await session.approve('t1s1c1', { argsHash: wrong })).settled).toEqual({ kind: 'rejected', reason: 'stale' })
+    expect(await (await session.approve('t1s1c1', { argsHash: wrong })).settled).toEqual({
+      kind: 'rejected',
+      reason: 'stale',
+    })
     expect(await asks(session)).toEqual(['t1s1c1', 't1s1c2'])
     expect(runs).toEqual([])
   })
@@ -117,7 +140,10 @@ describe('approvals', () => {
     const one = bench()
     const runs: unknown[] = []
     const after = toolOf('after', () => (runs.push('after'), 'ran'), { effect: 'write' })
-    const model = strictModel([{ emit: [{ call: { name: 'rm', args: { path: 'a' } } }, { call: { name: 'after' } }] }, { emit: [{ text: 'done' }] }])
+    const model = strictModel([
+      { emit: [{ call: { name: 'rm', args: { path: 'a' } } }, { call: { name: 'after' } }] },
+      { emit: [{ text: 'done' }] },
+    ])
     const session = await one.harness().open(agentOf(model, { tools: [rmOf(runs), after] }))
     await session.send('go')
     await session.settled()
@@ -147,13 +173,26 @@ describe('approvals', () => {
     for (let n = 0; n < 3; n++) session = await reopened(one, session, spec, true)
     expect(runs).toEqual(['a', 'b'])
     expect(await outcomesOf(session)).toEqual({ t1s1c1: 'ok', t1s1c2: 'ok' })
-    expect((await eventsOf(session, 'reply.completed')).flatMap((reply) => reply.calls.map((call) => call.id))).toEqual(['t1s1c1', 't1s1c2'])
+    expect((await eventsOf(session, 'reply.completed')).flatMap((reply) => reply.calls.map((call) => call.id))).toEqual(
+      ['t1s1c1', 't1s1c2'],
+    )
     expect(await eventsOf(session, 'call.started')).toHaveLength(2)
-    expect(linesOf((await session.context()).messages)).toEqual(['user go', 'assistant rm#t1s1c1 rm#t1s1c2', 'tool t1s1c1 ok', 'tool t1s1c2 ok', 'assistant done'])
+    expect(linesOf((await session.context()).messages)).toEqual([
+      'user go',
+      'assistant rm#t1s1c1 rm#t1s1c2',
+      'tool t1s1c1 ok',
+      'tool t1s1c2 ok',
+      'assistant done',
+    ])
     expect(model.refusals).toEqual([])
   })
 
-  async function reopened(one: Bench, session: Session, spec: ReturnType<typeof agentOf>, reload: boolean): Promise<Session> {
+  async function reopened(
+    one: Bench,
+    session: Session,
+    spec: ReturnType<typeof agentOf>,
+    reload: boolean,
+  ): Promise<Session> {
     if (!reload) return session
     await session.close()
     const again = await one.harness().open(spec, { session: 's' })

@@ -9,7 +9,10 @@ describe('a request that will never be taken', () => {
   it('case 004: it is sent once, the turn ends with an error that keeps what the provider said, and the next turn works', async () => {
     const one = bench()
     const said = 'messages.3: tool_result without a matching tool_use'
-    const model = strictModel([{ fault: { kind: 'http', status: 400, message: said, code: 'invalid_request' } }, { emit: [{ text: 'fine' }] }])
+    const model = strictModel([
+      { fault: { kind: 'http', status: 400, message: said, code: 'invalid_request' } },
+      { emit: [{ text: 'fine' }] },
+    ])
     const session = await one.harness().open(agentOf(model))
     const turn = await session.send('go')
     expect(await one.settle(turn.outcome)).toMatchObject({
@@ -27,15 +30,20 @@ describe('a request that will never be taken', () => {
     const model = strictModel(() => ({ fault: { kind: 'http', status: 503 } }))
     const session = await one.harness().open(agentOf(model))
     const turn = await session.send('go')
-    expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'error', failure: { kind: 'overloaded', retry: true } })
+    expect(await one.settle(turn.outcome)).toMatchObject({
+      kind: 'error',
+      failure: { kind: 'overloaded', retry: true },
+    })
     expect(model.requests).toHaveLength(4)
-    const waits = (await eventsOf(session, 'model.failed')).map((event) => (event.retryAt === null ? null : event.retryAt - event.at))
+    const waits = (await eventsOf(session, 'model.failed')).map((event) =>
+      event.retryAt === null ? null : event.retryAt - event.at,
+    )
     expect(waits).toEqual([250, 500, 1_000, null])
   })
 })
 
 describe('tokens of attempts that failed', () => {
-  it('case 071: they are part of the turn\'s usage, and of each failure', async () => {
+  it("case 071: they are part of the turn's usage, and of each failure", async () => {
     const one = bench()
     const model = strictModel([
       { emit: [{ text: 'Hel' }], fault: { kind: 'midError', failure: 'overloaded' }, usage: { input: 20, output: 10 } },
@@ -48,12 +56,16 @@ describe('tokens of attempts that failed', () => {
     const { input, output, known } = await session.usage()
     expect({ total: input + output, known }).toEqual({ total: 80, known: true })
     expect(await eventsOf(session, 'model.requested')).toHaveLength(3)
-    for (const failed of await eventsOf(session, 'model.failed')) expect(failed.usage).toMatchObject({ input: 20, output: 10 })
+    for (const failed of await eventsOf(session, 'model.failed'))
+      expect(failed.usage).toMatchObject({ input: 20, output: 10 })
   })
 
   it('case 071: where the provider said nothing they are estimated, and the sum says so', async () => {
     const one = bench()
-    const model = strictModel([{ emit: [{ text: 'x'.repeat(40) }], fault: { kind: 'cut' } }, { emit: [{ text: 'Hello' }], usage: { input: 15, output: 5 } }])
+    const model = strictModel([
+      { emit: [{ text: 'x'.repeat(40) }], fault: { kind: 'cut' } },
+      { emit: [{ text: 'Hello' }], usage: { input: 15, output: 5 } },
+    ])
     const session = await one.harness().open(agentOf(model))
     const turn = await session.send('go')
     await one.settle(turn.outcome)
@@ -66,9 +78,14 @@ describe('tokens of attempts that failed', () => {
 describe('a stream that ends without a finish', () => {
   it('case 075: it is a retryable failure, what came is kept as incomplete, the turn is not completed', async () => {
     const one = bench()
-    const model = strictModel([{ emit: [{ text: 'one two three' }], stream: { chunk: 4 }, fault: { kind: 'cleanEnd' } }])
+    const model = strictModel([
+      { emit: [{ text: 'one two three' }], stream: { chunk: 4 }, fault: { kind: 'cleanEnd' } },
+    ])
     const session = await one.harness().open(agentOf(model, { limits: { attempts: 1 } }))
-    expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'error', failure: { kind: 'interrupted', retry: true, partial: true } })
+    expect(await (await session.send('go')).outcome).toMatchObject({
+      kind: 'error',
+      failure: { kind: 'interrupted', retry: true, partial: true },
+    })
     expect(await eventsOf(session, 'model.failed')).toMatchObject([{ text: 'one two three', retryAt: null }])
     expect(linesOf((await session.context()).messages)).toEqual(['user go'])
   })
@@ -77,10 +94,16 @@ describe('a stream that ends without a finish', () => {
     const one = bench()
     let ran = 0
     const model = strictModel([
-      { emit: [{ call: { name: 'write', args: { path: 'a/b' } } }], stream: { argChunk: 5 }, fault: { kind: 'cleanEnd', after: 2 } },
+      {
+        emit: [{ call: { name: 'write', args: { path: 'a/b' } } }],
+        stream: { argChunk: 5 },
+        fault: { kind: 'cleanEnd', after: 2 },
+      },
       { emit: [{ text: 'again' }] },
     ])
-    const session = await one.harness().open(agentOf(model, { tools: [toolOf('write', () => String(++ran), { effect: 'write' })] }))
+    const session = await one
+      .harness()
+      .open(agentOf(model, { tools: [toolOf('write', () => String(++ran), { effect: 'write' })] }))
     const turn = await session.send('go')
     expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'completed' })
     expect(ran).toBe(0)
@@ -90,9 +113,17 @@ describe('a stream that ends without a finish', () => {
   it('case 075: a finish that nobody knows is never a completion, and its calls do not run', async () => {
     const one = bench()
     let ran = 0
-    const model = strictModel([{ emit: [{ text: 'so' }, { call: { name: 'write' } }], stop: 'raw:weird' }, { emit: [{ text: 'fine' }] }])
-    const session = await one.harness().open(agentOf(model, { tools: [toolOf('write', () => String(++ran), { effect: 'write' })] }))
-    expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'error', failure: { kind: 'unknown-stop', message: expect.stringContaining('weird') } })
+    const model = strictModel([
+      { emit: [{ text: 'so' }, { call: { name: 'write' } }], stop: 'raw:weird' },
+      { emit: [{ text: 'fine' }] },
+    ])
+    const session = await one
+      .harness()
+      .open(agentOf(model, { tools: [toolOf('write', () => String(++ran), { effect: 'write' })] }))
+    expect(await (await session.send('go')).outcome).toMatchObject({
+      kind: 'error',
+      failure: { kind: 'unknown-stop', message: expect.stringContaining('weird') },
+    })
     expect(ran).toBe(0)
     expect(await (await session.send('next')).outcome).toMatchObject({ kind: 'completed' })
     expect(model.refusals).toEqual([])
@@ -114,13 +145,19 @@ describe('a stream that ends without a finish', () => {
     const session = await one.harness().open(agentOf(model))
     const turn = await session.send('go')
     expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'completed' })
-    expect((await eventsOf(session, 'model.failed')).map((event) => event.failure.kind)).toEqual(['interrupted', 'protocol'])
+    expect((await eventsOf(session, 'model.failed')).map((event) => event.failure.kind)).toEqual([
+      'interrupted',
+      'protocol',
+    ])
   })
 })
 
 describe('a retry after output was shown', () => {
   const script = () => [
-    { emit: [{ text: 'Hel' }, { call: { name: 'x', raw: '{"a' } }], fault: { kind: 'midError', failure: 'overloaded' } } as const,
+    {
+      emit: [{ text: 'Hel' }, { call: { name: 'x', raw: '{"a' } }],
+      fault: { kind: 'midError', failure: 'overloaded' },
+    } as const,
     { emit: [{ text: 'Hello' }, { call: { name: 'y' } }] },
     { emit: [{ text: 'done' }] },
   ]
@@ -134,7 +171,8 @@ describe('a retry after output was shown', () => {
     const seen: Live[] = []
     const stop = new AbortController()
     const watching = (async () => {
-      for await (const item of session.watch({ after: 0, signal: stop.signal })) if (item.kind === 'live') seen.push(item.live)
+      for await (const item of session.watch({ after: 0, signal: stop.signal }))
+        if (item.kind === 'live') seen.push(item.live)
     })()
     const turn = await session.send('go')
     expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'completed' })
@@ -142,17 +180,24 @@ describe('a retry after output was shown', () => {
     await watching
     expect(runs).toEqual(['y'])
     expect(linesOf(model.requests[2]!.messages)).toEqual(['user go', 'assistant Hello y#t1s1c1', 'tool t1s1c1 ok'])
-    const firstStep = seen.filter((live) => 'step' in live && live.step === 1).map((live) => `${live.type} ${'attempt' in live ? live.attempt : ''}`)
+    const firstStep = seen
+      .filter((live) => 'step' in live && live.step === 1)
+      .map((live) => `${live.type} ${'attempt' in live ? live.attempt : ''}`)
     expect(firstStep).toEqual(['text 1', 'call 1', 'reset 1', 'text 2', 'call 2'])
     expect(model.refusals).toEqual([])
   })
 
   it('case 077: whether there is a retry after visible output is up to the policy', async () => {
     const one = bench()
-    const strict = pluginOf('strict', { decideModelError: ({ failure }) => (failure.partial === true ? { retryInMs: null } : undefined) })
+    const strict = pluginOf('strict', {
+      decideModelError: ({ failure }) => (failure.partial === true ? { retryInMs: null } : undefined),
+    })
     const model = strictModel(script())
     const session = await one.harness().open(agentOf(model, { plugins: [strict] }))
-    expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'error', failure: { kind: 'overloaded', partial: true } })
+    expect(await (await session.send('go')).outcome).toMatchObject({
+      kind: 'error',
+      failure: { kind: 'overloaded', partial: true },
+    })
     expect(model.requests).toHaveLength(1)
     expect(await eventsOf(session, 'model.failed')).toMatchObject([{ text: 'Hel' }])
   })

@@ -90,7 +90,9 @@ export class Bench {
 
   /** Once all on the same clock are closed. */
   proveReleased(): void {
-    expect(this.#harnesses.map((harness) => harness.alive)).toEqual(this.#harnesses.map(() => ({ drivers: 0, listeners: 0 })))
+    expect(this.#harnesses.map((harness) => harness.alive)).toEqual(
+      this.#harnesses.map(() => ({ drivers: 0, listeners: 0 })),
+    )
     expect(this.clock.armed, 'timers left behind').toBe(0)
   }
 }
@@ -184,7 +186,12 @@ function textsOf(request: ModelRequest): string {
 }
 
 async function* refused(message: string): AsyncGenerator<ModelChunk> {
-  yield { type: 'end', kind: 'error', failure: { kind: 'invalid-request', message, retry: false, status: 400 }, usage: null }
+  yield {
+    type: 'end',
+    kind: 'error',
+    failure: { kind: 'invalid-request', message, retry: false, status: 400 },
+    usage: null,
+  }
 }
 
 export function pluginOf(name: string, hooks: Partial<Hooks>): Plugin {

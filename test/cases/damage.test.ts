@@ -10,7 +10,17 @@ import { memoryStore } from '../../src/stores/memory/index.ts'
 import type { SqliteBench } from '../../src/stores/sqlite/bench.case.ts'
 import { sqliteBench } from '../../src/stores/sqlite/bench.case.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
-import { agentOf, eventsOf, linesOf, outcomesOf, overStore, strictModel, toolOf, unclosed, useBenches } from './bench.ts'
+import {
+  agentOf,
+  eventsOf,
+  linesOf,
+  outcomesOf,
+  overStore,
+  strictModel,
+  toolOf,
+  unclosed,
+  useBenches,
+} from './bench.ts'
 
 const bench = useBenches()
 const answers: Script = (request) => ({ emit: [{ text: `answer after ${request.messages.length}` }] })
@@ -42,44 +52,68 @@ describe('a log that was damaged', () => {
   }
 
   const DAMAGES: readonly (readonly [string, (commit: number) => string])[] = [
-    ['case 055: a run of NUL over a record in the middle', (at) => `update commits set body = cast(zeroblob(length(body)) as text) where first_seq = ${at}`],
+    [
+      'case 055: a run of NUL over a record in the middle',
+      (at) => `update commits set body = cast(zeroblob(length(body)) as text) where first_seq = ${at}`,
+    ],
     ['case 055: a record in the middle is gone', (at) => `delete from commits where first_seq = ${at}`],
-    ['case 054: the last records are torn', (at) => `delete from commits where first_seq > ${at}; update commits set body = substr(body, 1, 40) where first_seq = ${at}`],
-    ['case 054: the last records are cut in the middle of a character', (at) => `delete from commits where first_seq > ${at}; update commits set body = cast(substr(cast(replace(body, 'three', '😀') as blob), 1, 3) as text) where first_seq = ${at}`],
+    [
+      'case 054: the last records are torn',
+      (at) =>
+        `delete from commits where first_seq > ${at}; update commits set body = substr(body, 1, 40) where first_seq = ${at}`,
+    ],
+    [
+      'case 054: the last records are cut in the middle of a character',
+      (at) =>
+        `delete from commits where first_seq > ${at}; update commits set body = cast(substr(cast(replace(body, 'three', '😀') as blob), 1, 3) as text) where first_seq = ${at}`,
+    ],
   ]
 
-  it.each(DAMAGES)('%s: what came before is there, the loss is a visible fact, once, for people and for the model, and the lost input comes again', async (_what, sql) => {
-    const { file, one, model, spec, before, commit } = await damaged(sql)
-    expect(await file.store.verify(sessionId('s'))).toMatchObject({ from: commit })
-    const asked = model.requests.length
-    const session = await one.harness().open(spec, { session: 's' })
-    await session.settled()
-    const history = await session.history()
-    expect(history.slice(0, commit - 1)).toEqual(before.slice(0, commit - 1))
-    const [fact, ...more] = await eventsOf(session, 'log.damaged')
-    expect(more).toEqual([])
-    expect(fact).toMatchObject({ seq: commit, from: commit })
-    expect(fact!.quarantined).toBeGreaterThan(0)
+  it.each(DAMAGES)(
+    '%s: what came before is there, the loss is a visible fact, once, for people and for the model, and the lost input comes again',
+    async (_what, sql) => {
+      const { file, one, model, spec, before, commit } = await damaged(sql)
+      expect(await file.store.verify(sessionId('s'))).toMatchObject({ from: commit })
+      const asked = model.requests.length
+      const session = await one.harness().open(spec, { session: 's' })
+      await session.settled()
+      const history = await session.history()
+      expect(history.slice(0, commit - 1)).toEqual(before.slice(0, commit - 1))
+      const [fact, ...more] = await eventsOf(session, 'log.damaged')
+      expect(more).toEqual([])
+      expect(fact).toMatchObject({ seq: commit, from: commit })
+      expect(fact!.quarantined).toBeGreaterThan(0)
 
-    const lines = linesOf(model.requests.at(-1)!.messages)
-    expect(model.requests).toHaveLength(asked + 1)
-    expect(lines.slice(0, 4)).toEqual(['user one', 'assistant answer after 1', 'user two', 'assistant answer after 3'])
-    expect(lines.slice(4)).toEqual([expect.stringContaining(`events from ${commit} on were lost`), 'user three'])
-    await proveOneView(session)
-    expect(await (await session.send('X')).outcome).toMatchObject({ kind: 'completed' })
-    expect(await file.store.verify(session.id)).toBeNull()
-    await session.close()
+      const lines = linesOf(model.requests.at(-1)!.messages)
+      expect(model.requests).toHaveLength(asked + 1)
+      expect(lines.slice(0, 4)).toEqual([
+        'user one',
+        'assistant answer after 1',
+        'user two',
+        'assistant answer after 3',
+      ])
+      expect(lines.slice(4)).toEqual([expect.stringContaining(`events from ${commit} on were lost`), 'user three'])
+      await proveOneView(session)
+      expect(await (await session.send('X')).outcome).toMatchObject({ kind: 'completed' })
+      expect(await file.store.verify(session.id)).toBeNull()
+      await session.close()
 
-    const again = await one.harness().open(spec, { session: 's' })
-    await again.settled()
-    expect(await eventsOf(again, 'log.damaged')).toHaveLength(1)
-    expect(linesOf((await again.context()).messages).slice(-2)).toEqual(['user X', expect.stringMatching(/^assistant/)])
-    await proveOneView(again)
-    expect(model.refusals).toEqual([])
-  })
+      const again = await one.harness().open(spec, { session: 's' })
+      await again.settled()
+      expect(await eventsOf(again, 'log.damaged')).toHaveLength(1)
+      expect(linesOf((await again.context()).messages).slice(-2)).toEqual([
+        'user X',
+        expect.stringMatching(/^assistant/),
+      ])
+      await proveOneView(again)
+      expect(model.refusals).toEqual([])
+    },
+  )
 
   it('case 054: what was set aside can still be looked at', async () => {
-    const { one, spec, commit, raw } = await damaged((at) => `update commits set body = substr(body, 1, 40) where first_seq = ${at}`)
+    const { one, spec, commit, raw } = await damaged(
+      (at) => `update commits set body = substr(body, 1, 40) where first_seq = ${at}`,
+    )
     const session = await one.harness().open(spec, { session: 's' })
     await session.settled()
     const rows = raw.prepare('select first_seq, reason from quarantine order by first_seq').all([])
@@ -108,39 +142,54 @@ describe('a disk that is full', () => {
         return disk.full ? full() : inner.append(append)
       },
       put: async (...args) => (disk.full ? full() : inner.put(...args)),
+      acquire: async (...args) => (disk.full ? full() : inner.acquire(...args)),
+      release: async (...args) => (disk.full ? full() : inner.release(...args)),
     })
     return { disk, store }
   }
 
-  it.each(Array.from({ length: 8 }, (_, n) => n + 1))('case 054: from append %i on: nothing acknowledged is lost, no write is run twice, and the turn goes on when there is room', async (nth) => {
-    const clock = new FakeClock()
-    const inner = memoryStore({ clock })
-    const { disk, store } = fillingUp(inner, nth)
-    const one = bench(store, clock)
-    const runs: string[] = []
-    const tools = [toolOf('read', () => (runs.push('read'), 'R')), toolOf('write', () => (runs.push('write'), 'W'), { effect: 'write' })]
-    const model = strictModel((request) => {
-      const results = [...request.messages].filter((message) => message.role === 'tool').length
-      return results === 0 ? { emit: [{ call: { name: 'read' } }, { call: { name: 'write' } }] } : { emit: [{ text: 'done' }] }
-    })
-    const session = await one.harness().open(agentOf(model, { tools }), { session: 's' })
-    const receipt = nth === 1 ? null : await session.send('go', { id: 'go' })
-    await one.run(() => disk.refused > 0 || disk.appends >= 5, 10)
-    await clock.advance(60_000)
-    disk.full = false
-    if (receipt === null) await session.send('go', { id: 'go' })
-    await one.run(async () => (await session.status()).kind === 'idle' && (await eventsOf(session, 'turn.ended')).length === 1, 1_000)
+  it.each(Array.from({ length: 8 }, (_, n) => n + 1))(
+    'case 054: from append %i on: nothing acknowledged is lost, no write is run twice, and the turn goes on when there is room',
+    async (nth) => {
+      const clock = new FakeClock()
+      const inner = memoryStore({ clock })
+      const { disk, store } = fillingUp(inner, nth)
+      const one = bench(store, clock)
+      const runs: string[] = []
+      const tools = [
+        toolOf('read', () => (runs.push('read'), 'R')),
+        toolOf('write', () => (runs.push('write'), 'W'), { effect: 'write' }),
+      ]
+      const model = strictModel((request) => {
+        const results = [...request.messages].filter((message) => message.role === 'tool').length
+        return results === 0
+          ? { emit: [{ call: { name: 'read' } }, { call: { name: 'write' } }] }
+          : { emit: [{ text: 'done' }] }
+      })
+      const session = await one.harness().open(agentOf(model, { tools }), { session: 's' })
+      const receipt = nth === 1 ? null : await session.send('go', { id: 'go' })
+      await one.run(() => disk.refused > 0 || disk.appends >= 5, 10)
+      await clock.advance(60_000)
+      disk.full = false
+      if (receipt === null) await session.send('go', { id: 'go' })
+      await one.run(
+        async () => (await session.status()).kind === 'idle' && (await eventsOf(session, 'turn.ended')).length === 1,
+        1_000,
+      )
 
-    expect(await inner.receipt(session.id, inputId('go'))).toMatchObject({ kind: 'entered', turn: 1 })
-    expect(runs.filter((run) => run === 'write').length).toBeLessThanOrEqual(1)
-    const outcomes = await outcomesOf(session)
-    const unknown = outcomes['t1s1c2'] === 'unknown'
-    expect(outcomes).toEqual({ t1s1c1: 'ok', t1s1c2: unknown ? 'unknown' : 'ok' })
-    expect(runs.filter((run) => run === 'write')).toHaveLength(1)
-    expect((await eventsOf(session, 'turn.ended'))[0]!.outcome.kind).toBe('completed')
-    expect((await eventsOf(session, 'input.entered')).filter((event) => event.input === inputId('go'))).toHaveLength(1)
-    expect(model.refusals).toEqual([])
-  })
+      expect(await inner.receipt(session.id, inputId('go'))).toMatchObject({ kind: 'entered', turn: 1 })
+      expect(runs.filter((run) => run === 'write').length).toBeLessThanOrEqual(1)
+      const outcomes = await outcomesOf(session)
+      const unknown = outcomes['t1s1c2'] === 'unknown'
+      expect(outcomes).toEqual({ t1s1c1: 'ok', t1s1c2: unknown ? 'unknown' : 'ok' })
+      expect(runs.filter((run) => run === 'write')).toHaveLength(1)
+      expect((await eventsOf(session, 'turn.ended'))[0]!.outcome.kind).toBe('completed')
+      expect((await eventsOf(session, 'input.entered')).filter((event) => event.input === inputId('go'))).toHaveLength(
+        1,
+      )
+      expect(model.refusals).toEqual([])
+    },
+  )
 
   it('case 054: whoever posts is told at once, and the same id can be posted again', async () => {
     const clock = new FakeClock()

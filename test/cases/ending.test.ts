@@ -1,19 +1,40 @@
 /** Cases about how a turn ends: nothing incomplete is called completed, nothing goes on for ever. */
 import { describe, expect, it } from 'vitest'
 import type { Script, ScriptStep } from '../../src/models/scripted/index.ts'
-import { agentOf, eventsOf, linesOf, outcomesOf, pluginOf, resultsOf, strictModel, toolOf, useBenches } from './bench.ts'
+import {
+  agentOf,
+  eventsOf,
+  linesOf,
+  outcomesOf,
+  pluginOf,
+  resultsOf,
+  strictModel,
+  toolOf,
+  useBenches,
+} from './bench.ts'
 
 const bench = useBenches()
 
 describe('an empty answer', () => {
   it('case 037: "tool use" without content is asked again, and the turn goes on', async () => {
     const one = bench()
-    const model = strictModel([{ emit: [{ call: { name: 'a' } }] }, { emit: [], stop: 'tool' }, { emit: [{ text: 'there' }] }])
+    const model = strictModel([
+      { emit: [{ call: { name: 'a' } }] },
+      { emit: [], stop: 'tool' },
+      { emit: [{ text: 'there' }] },
+    ])
     const session = await one.harness().open(agentOf(model, { tools: [toolOf('a', () => 'A')] }))
     const turn = await session.send('go')
     expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'completed' })
-    expect(await eventsOf(session, 'model.failed')).toMatchObject([{ failure: { kind: 'empty-response', retry: true } }])
-    expect(linesOf((await session.context()).messages)).toEqual(['user go', 'assistant a#t1s1c1', 'tool t1s1c1 ok', 'assistant there'])
+    expect(await eventsOf(session, 'model.failed')).toMatchObject([
+      { failure: { kind: 'empty-response', retry: true } },
+    ])
+    expect(linesOf((await session.context()).messages)).toEqual([
+      'user go',
+      'assistant a#t1s1c1',
+      'tool t1s1c1 ok',
+      'assistant there',
+    ])
     expect(model.refusals).toEqual([])
     model.verify()
   })
@@ -23,20 +44,28 @@ describe('an empty answer', () => {
     ['end', []],
     ['end', [{ reasoning: 'hm' }]],
     ['end', [{ text: ' \n' }]],
-  ] as const)('case 037: with stop "%s" and parts %j for ever it ends with an error after a bounded number of calls', async (stop, emit) => {
-    const one = bench()
-    const model = strictModel(() => ({ emit: [...emit], stop }))
-    const session = await one.harness().open(agentOf(model, { limits: { attempts: 3 } }))
-    const turn = await session.send('go')
-    expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'error', failure: { kind: 'empty-response' } })
-    expect(model.requests).toHaveLength(3)
-    expect(linesOf((await session.context()).messages)).toEqual(['user go'])
-  })
+  ] as const)(
+    'case 037: with stop "%s" and parts %j for ever it ends with an error after a bounded number of calls',
+    async (stop, emit) => {
+      const one = bench()
+      const model = strictModel(() => ({ emit: [...emit], stop }))
+      const session = await one.harness().open(agentOf(model, { limits: { attempts: 3 } }))
+      const turn = await session.send('go')
+      expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'error', failure: { kind: 'empty-response' } })
+      expect(model.requests).toHaveLength(3)
+      expect(linesOf((await session.context()).messages)).toEqual(['user go'])
+    },
+  )
 
   it('case 037: an empty answer does not reset the budget of retries', async () => {
     const one = bench()
     const overloaded: ScriptStep = { fault: { kind: 'http', status: 503 } }
-    const model = strictModel([overloaded, { emit: [], stop: 'tool' }, overloaded, { emit: [{ text: 'never' }], optional: true }])
+    const model = strictModel([
+      overloaded,
+      { emit: [], stop: 'tool' },
+      overloaded,
+      { emit: [{ text: 'never' }], optional: true },
+    ])
     const session = await one.harness().open(agentOf(model, { limits: { attempts: 3 } }))
     const turn = await session.send('go')
     expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'error', failure: { kind: 'overloaded' } })
@@ -65,7 +94,9 @@ describe('a model that repeats itself', () => {
     const model = strictModel([...steps, text])
     const session = await one.harness().open(agentOf(model, { tools: reads }))
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'completed' })
-    const stepsGuided = (await eventsOf(session, 'call.ended')).filter((end) => end.outcome.kind === 'intercepted').map((end) => end.step)
+    const stepsGuided = (await eventsOf(session, 'call.ended'))
+      .filter((end) => end.outcome.kind === 'intercepted')
+      .map((end) => end.step)
     expect([...new Set(stepsGuided)]).toEqual([at])
     expect(model.refusals).toEqual([])
   })
@@ -114,24 +145,37 @@ describe('the step limit', () => {
   })
 
   it('case 041: a call made anyway is not run, is answered, and the user gets a fallback text', async () => {
-    const { session, model, runs } = await open((_request, { position }) => ({ emit: [{ call: { name: 'work', args: { n: position } } }] }))
+    const { session, model, runs } = await open((_request, { position }) => ({
+      emit: [{ call: { name: 'work', args: { n: position } } }],
+    }))
     const outcome = await (await session.send('go')).outcome
-    expect(outcome).toMatchObject({ kind: 'step-limit', how: 'handback', steps: 3, notice: expect.stringContaining('3 steps') })
+    expect(outcome).toMatchObject({
+      kind: 'step-limit',
+      how: 'handback',
+      steps: 3,
+      notice: expect.stringContaining('3 steps'),
+    })
     expect(model.requests).toHaveLength(4)
     expect(runs()).toBe(3)
     expect((await outcomesOf(session))['t1s4c1']).toBe('not-started')
-    await (await session.send('next')).outcome
+    await (
+      await session.send('next')
+    ).outcome
     expect(model.refusals).toEqual([])
   })
 
-  it.each([400, 503])('case 041: the provider refuses the summary with %i: the turn ends with an error, no fifth call', async (status) => {
-    const script: Script = (request, turn) => (request.toolChoice === 'none' ? { fault: { kind: 'http', status } } : working(request, turn))
-    const { one, session, model } = await open(script)
-    const turn = await session.send('go')
-    expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'step-limit', how: 'error', failure: { status } })
-    await one.clock.advance(120_000)
-    expect(model.requests).toHaveLength(4)
-  })
+  it.each([400, 503])(
+    'case 041: the provider refuses the summary with %i: the turn ends with an error, no fifth call',
+    async (status) => {
+      const script: Script = (request, turn) =>
+        request.toolChoice === 'none' ? { fault: { kind: 'http', status } } : working(request, turn)
+      const { one, session, model } = await open(script)
+      const turn = await session.send('go')
+      expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'step-limit', how: 'error', failure: { status } })
+      await one.clock.advance(120_000)
+      expect(model.requests).toHaveLength(4)
+    },
+  )
 
   async function open(script: Script) {
     const one = bench()
@@ -153,8 +197,20 @@ describe('a hook that never lets the turn end', () => {
         return { veto: `not yet (${vetoes})` }
       },
     })
-    const model = strictModel((_request, { position }) => (position % 2 === 0 ? { emit: [{ call: { name: 'a', args: { position } } }] } : { emit: [{ text: `done ${position}` }] }))
-    const session = await one.harness().open(agentOf(model, { tools: [toolOf('a', ({ position }) => `A${String(position)}`)], plugins: [stubborn], limits: { steps: 50 } }))
+    const model = strictModel((_request, { position }) =>
+      position % 2 === 0
+        ? { emit: [{ call: { name: 'a', args: { position } } }] }
+        : { emit: [{ text: `done ${position}` }] },
+    )
+    const session = await one
+      .harness()
+      .open(
+        agentOf(model, {
+          tools: [toolOf('a', ({ position }) => `A${String(position)}`)],
+          plugins: [stubborn],
+          limits: { steps: 50 },
+        }),
+      )
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'veto-capped', vetoes: 3 })
     expect(told).toEqual([0, 1, 2, 3])
     expect(await eventsOf(session, 'stop.vetoed')).toHaveLength(3)
@@ -166,8 +222,14 @@ describe('a hook that never lets the turn end', () => {
     const one = bench()
     let asked = 0
     const stubborn = pluginOf('stubborn', { decideStop: () => (asked++, { veto: 'no' }) })
-    const model = strictModel((request, { position }) => (request.toolChoice === 'none' ? { emit: [{ text: 'so far' }] } : { emit: [{ call: { name: 'a', args: { position } } }] }))
-    const session = await one.harness().open(agentOf(model, { tools: [toolOf('a', ({ position }) => `A${String(position)}`)], plugins: [stubborn] }))
+    const model = strictModel((request, { position }) =>
+      request.toolChoice === 'none'
+        ? { emit: [{ text: 'so far' }] }
+        : { emit: [{ call: { name: 'a', args: { position } } }] },
+    )
+    const session = await one
+      .harness()
+      .open(agentOf(model, { tools: [toolOf('a', ({ position }) => `A${String(position)}`)], plugins: [stubborn] }))
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'step-limit', steps: 15 })
     expect(asked).toBe(0)
     expect(model.requests).toHaveLength(16)
@@ -175,7 +237,9 @@ describe('a hook that never lets the turn end', () => {
 })
 
 describe('a reply that was cut at the output limit', () => {
-  const cut: ScriptStep = { emit: [{ call: { name: 'write', args: { path: 'a', content: 'long '.repeat(50) }, cut: true } }] }
+  const cut: ScriptStep = {
+    emit: [{ call: { name: 'write', args: { path: 'a', content: 'long '.repeat(50) }, cut: true } }],
+  }
 
   it('case 044: the tool is not entered, the model is told why, and the turn stays max-tokens though it finishes well', async () => {
     const { session, model, runs } = await open([cut, cut, { emit: [{ text: 'done' }] }])
@@ -195,7 +259,10 @@ describe('a reply that was cut at the output limit', () => {
   })
 
   it('case 045: neither the cut call nor its complete sibling runs, both are answered, none counts as a bad call of its tool', async () => {
-    const { session, model, runs } = await open([{ emit: [{ call: { name: 'write', args: { path: 'whole' } } }, ...cut.emit!] }, { emit: [{ text: 'done' }] }])
+    const { session, model, runs } = await open([
+      { emit: [{ call: { name: 'write', args: { path: 'whole' } } }, ...cut.emit!] },
+      { emit: [{ text: 'done' }] },
+    ])
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'max-tokens' })
     expect(runs).toEqual([])
     const ends = await eventsOf(session, 'call.ended')

@@ -2,7 +2,19 @@
 import { describe, expect, it } from 'vitest'
 import type { Script, ScriptStep } from '../../src/models/scripted/index.ts'
 import type { ToolParts } from './bench.ts'
-import { agentOf, eventsOf, heldTool, linesOf, outcomesOf, pluginOf, resultsOf, soon, strictModel, toolOf, useBenches } from './bench.ts'
+import {
+  agentOf,
+  eventsOf,
+  heldTool,
+  linesOf,
+  outcomesOf,
+  pluginOf,
+  resultsOf,
+  soon,
+  strictModel,
+  toolOf,
+  useBenches,
+} from './bench.ts'
 
 const bench = useBenches()
 const call = (name: string): ScriptStep => ({ emit: [{ call: { name } }] })
@@ -31,7 +43,9 @@ describe('a call that was closed before its body came back', () => {
     const { model, turn, body, session } = await open([call('slow'), text('done')])
     expect(await turn.outcome).toMatchObject({ kind: 'completed' })
     expect(await outcomesOf(session)).toEqual({ t1s1c1: 'timeout' })
-    expect(resultsOf(model.requests[1]!.messages)['t1s1c1']).toMatch(/No result within 1000 ms\. It may have taken effect/)
+    expect(resultsOf(model.requests[1]!.messages)['t1s1c1']).toMatch(
+      /No result within 1000 ms\. It may have taken effect/,
+    )
     body.end('too late')
   })
 
@@ -44,7 +58,13 @@ describe('a call that was closed before its body came back', () => {
     running.end('ok')
     expect(await turn.outcome).toMatchObject({ kind: 'completed' })
     const lines = linesOf(model.requests[2]!.messages)
-    expect(lines.slice(0, 5)).toEqual(['user go', 'assistant slow#t1s1c1', 'tool t1s1c1 timeout', 'assistant other#t1s2c1', 'tool t1s2c1 ok'])
+    expect(lines.slice(0, 5)).toEqual([
+      'user go',
+      'assistant slow#t1s1c1',
+      'tool t1s1c1 timeout',
+      'assistant other#t1s2c1',
+      'tool t1s2c1 ok',
+    ])
     expect(lines.slice(5)).toEqual([expect.stringMatching(late)])
     expect(await outcomesOf(session)).toEqual({ t1s1c1: 'timeout', t1s2c1: 'ok' })
     expect(model.refusals).toEqual([])
@@ -81,8 +101,13 @@ describe('a call that was closed before its body came back', () => {
     const { model, turn, body, session } = await open([call('slow'), text('done'), text('I see')])
     await turn.outcome
     expect(await (await session.answer('t1s1c1', 'it worked')).settled).toMatchObject({ kind: 'entered' })
-    expect(await (await session.answer('t1s1c1', 'it worked, really')).settled).toEqual({ kind: 'rejected', reason: 'stale' })
-    await (await session.send('and now?')).outcome
+    expect(await (await session.answer('t1s1c1', 'it worked, really')).settled).toEqual({
+      kind: 'rejected',
+      reason: 'stale',
+    })
+    await (
+      await session.send('and now?')
+    ).outcome
     expect(linesOf(model.requests[2]!.messages).filter((line) => late.test(line))).toHaveLength(1)
     body.end('much too late')
     await soon(async () => (await session.queue.list()).length === 0)
@@ -96,10 +121,15 @@ describe('an approval that comes too late', () => {
     let ran = 0
     const policy = pluginOf('policy', { decideCall: () => ({ kind: 'ask', reason: 'sure?', expiresInMs: 60_000 }) })
     const model = strictModel([call('rm'), text('done')])
-    const session = await one.harness().open(agentOf(model, { tools: [toolOf('rm', () => String(++ran), { effect: 'write' })], plugins: [policy] }))
+    const session = await one
+      .harness()
+      .open(agentOf(model, { tools: [toolOf('rm', () => String(++ran), { effect: 'write' })], plugins: [policy] }))
     const turn = await session.send('go')
     await session.settled()
-    expect(await session.status()).toMatchObject({ kind: 'waiting', asks: [{ call: 't1s1c1', reason: 'sure?', expiresAt: one.clock.now() + 60_000 }] })
+    expect(await session.status()).toMatchObject({
+      kind: 'waiting',
+      asks: [{ call: 't1s1c1', reason: 'sure?', expiresAt: one.clock.now() + 60_000 }],
+    })
     await one.run(async () => (await session.status()).kind === 'idle', 1_000)
     expect(await turn.outcome).toMatchObject({ kind: 'completed' })
     expect(await (await session.approve('t1s1c1')).settled).toEqual({ kind: 'rejected', reason: 'stale' })

@@ -8,7 +8,18 @@ import type { SyncPoint } from '../../src/runtime/sync-points.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import type { HeldTool, StrictModel } from './bench.ts'
-import { agentOf, heldTool, linesOf, outcomesOf, resultsOf, soon, strictModel, syncAt, toolOf, useBenches } from './bench.ts'
+import {
+  agentOf,
+  heldTool,
+  linesOf,
+  outcomesOf,
+  resultsOf,
+  soon,
+  strictModel,
+  syncAt,
+  toolOf,
+  useBenches,
+} from './bench.ts'
 
 const bench = useBenches()
 
@@ -22,35 +33,38 @@ describe('an abort while a tool is in flight', () => {
   it.each([
     ['ignores the signal', false, 'unknown', /unknown/i],
     ['obeys the signal', true, 'error', /stopped/],
-  ] as const)('case 001: a tool that %s: the call is answered once, directly after its message, also after a reload', async (_what, obeys, kind, text) => {
-    const { harness, settle } = open()
-    const slow = heldTool('slow', { effect: 'write' })
-    const model = strictModel(script)
-    const spec = agentOf(model, { tools: [slow.tool] })
-    const first = harness()
-    const session = await first.open(spec, { session: 's' })
-    const turn = await session.send('go')
-    const { context, fail } = await slow.started()
-    if (obeys) context.signal.addEventListener('abort', () => fail(new Error('stopped')), { once: true })
-    await session.abort()
-    expect(await settle(turn.outcome)).toMatchObject({ kind: 'aborted' })
+  ] as const)(
+    'case 001: a tool that %s: the call is answered once, directly after its message, also after a reload',
+    async (_what, obeys, kind, text) => {
+      const { harness, settle } = open()
+      const slow = heldTool('slow', { effect: 'write' })
+      const model = strictModel(script)
+      const spec = agentOf(model, { tools: [slow.tool] })
+      const first = harness()
+      const session = await first.open(spec, { session: 's' })
+      const turn = await session.send('go')
+      const { context, fail } = await slow.started()
+      if (obeys) context.signal.addEventListener('abort', () => fail(new Error('stopped')), { once: true })
+      await session.abort()
+      expect(await settle(turn.outcome)).toMatchObject({ kind: 'aborted' })
 
-    expect(await (await session.send('next')).outcome).toMatchObject({ kind: 'completed' })
-    const second = model.requests[1]!.messages
-    expect(linesOf(second)).toEqual(['user go', 'assistant slow#t1s1c1', `tool t1s1c1 ${kind}`, 'user next'])
-    expect(resultsOf(second)['t1s1c1']).toMatch(text)
+      expect(await (await session.send('next')).outcome).toMatchObject({ kind: 'completed' })
+      const second = model.requests[1]!.messages
+      expect(linesOf(second)).toEqual(['user go', 'assistant slow#t1s1c1', `tool t1s1c1 ${kind}`, 'user next'])
+      expect(resultsOf(second)['t1s1c1']).toMatch(text)
 
-    await settle(session.close(), 1_000)
-    const again = await harness().open(spec, { session: 's' })
-    expect(await (await again.send('more')).outcome).toMatchObject({ kind: 'completed' })
-    const third = linesOf(model.requests[2]!.messages)
-    expect(third.slice(0, 4)).toEqual(linesOf(second))
-    expect(third.slice(4)).toEqual(['assistant second', 'user more'])
-    expect(linesOf((await again.context({ turn: 2, step: 1 })).messages)).toEqual(linesOf(second))
-    expect(model.refusals).toEqual([])
-    model.verify()
-    if (!obeys) slow.starts[0]!.end('too late')
-  })
+      await settle(session.close(), 1_000)
+      const again = await harness().open(spec, { session: 's' })
+      expect(await (await again.send('more')).outcome).toMatchObject({ kind: 'completed' })
+      const third = linesOf(model.requests[2]!.messages)
+      expect(third.slice(0, 4)).toEqual(linesOf(second))
+      expect(third.slice(4)).toEqual(['assistant second', 'user more'])
+      expect(linesOf((await again.context({ turn: 2, step: 1 })).messages)).toEqual(linesOf(second))
+      expect(model.refusals).toEqual([])
+      model.verify()
+      if (!obeys) slow.starts[0]!.end('too late')
+    },
+  )
 
   function open() {
     const one = bench()
@@ -75,33 +89,42 @@ describe('a history that was cancelled somewhere', () => {
     ['after-body', 1],
   ]
 
-  it.each(POINTS)('case 002: cancelled at %s number %i, a fresh runtime takes the exported history', async (point, nth) => {
-    const one = bench()
-    const model = strictModel([{ emit: [{ text: 'look' }, { call: { name: 't', id: 'c1' } }] }, { emit: [{ text: 'done' }] }])
-    let abort = async (): Promise<void> => {}
-    let fired = 0
-    const sync = syncAt(point, () => (fired++, abort()), nth)
-    const spec = agentOf(model, { tools: [toolOf('t', () => 'ok', { effect: 'write' })] })
-    const session = await one.harness({ sync }).open(spec, { session: 's' })
-    abort = async () => void (await session.abort())
-    const turn = await session.send('go')
-    const { kind } = await one.settle(turn.outcome)
-    expect(['aborted', 'completed']).toContain(kind)
-    expect(fired).toBe(1)
-    await proveUsable(await session.history())
-  })
+  it.each(POINTS)(
+    'case 002: cancelled at %s number %i, a fresh runtime takes the exported history',
+    async (point, nth) => {
+      const one = bench()
+      const model = strictModel([
+        { emit: [{ text: 'look' }, { call: { name: 't', id: 'c1' } }] },
+        { emit: [{ text: 'done' }] },
+      ])
+      let abort = async (): Promise<void> => {}
+      let fired = 0
+      const sync = syncAt(point, () => (fired++, abort()), nth)
+      const spec = agentOf(model, { tools: [toolOf('t', () => 'ok', { effect: 'write' })] })
+      const session = await one.harness({ sync }).open(spec, { session: 's' })
+      abort = async () => void (await session.abort())
+      const turn = await session.send('go')
+      const { kind } = await one.settle(turn.outcome)
+      expect(['aborted', 'completed']).toContain(kind)
+      expect(fired).toBe(1)
+      await proveUsable(await session.history())
+    },
+  )
 
-  it.each([1, 2, 3, 4])('case 002: cancelled after %i chunks of the arguments, a fresh runtime takes the exported history', async (chunks) => {
-    const one = bench()
-    const call = { name: 't', id: 'c1', args: { path: 'a/b/c' } }
-    const model = strictModel([{ emit: [{ call }], stream: { argChunk: 5, delayMs: 10 } }], { clock: one.clock })
-    const session = await one.harness().open(agentOf(model, { tools: [toolOf('t', () => 'ok')] }), { session: 's' })
-    const turn = await session.send('go')
-    await one.clock.advance(10 * chunks)
-    await session.abort()
-    expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'aborted' })
-    await proveUsable(await session.history())
-  })
+  it.each([1, 2, 3, 4])(
+    'case 002: cancelled after %i chunks of the arguments, a fresh runtime takes the exported history',
+    async (chunks) => {
+      const one = bench()
+      const call = { name: 't', id: 'c1', args: { path: 'a/b/c' } }
+      const model = strictModel([{ emit: [{ call }], stream: { argChunk: 5, delayMs: 10 } }], { clock: one.clock })
+      const session = await one.harness().open(agentOf(model, { tools: [toolOf('t', () => 'ok')] }), { session: 's' })
+      const turn = await session.send('go')
+      await one.clock.advance(10 * chunks)
+      await session.abort()
+      expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'aborted' })
+      await proveUsable(await session.history())
+    },
+  )
 
   it('case 002: cancelled in the middle of the tool, a fresh runtime takes the exported history', async () => {
     const one = bench()
@@ -132,7 +155,7 @@ describe('a history that was cancelled somewhere', () => {
     const store = memoryStore({ clock })
     const session = sessionId('s')
     await store.create(session)
-    for (let tail = 0; tail < history.length; ) {
+    for (let tail = 0; tail < history.length;) {
       const lease = await store.acquire(session, { owner: 'import', ttlMs: 1_000 })
       if (lease.kind !== 'acquired') throw new Error(lease.kind)
       const { fence } = lease
@@ -166,8 +189,16 @@ describe('calls in parallel', () => {
     ])
     const session = await one.harness().open(agentOf(model, { tools: [search, broken] }))
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'completed' })
-    expect(linesOf(model.requests[1]!.messages).slice(2)).toEqual(['tool t1s1c1 ok', 'tool t1s1c2 ok', 'tool t1s1c3 error'])
-    expect(resultsOf(model.requests[1]!.messages)).toMatchObject({ t1s1c1: 'found A', t1s1c2: 'found B', t1s1c3: 'Error: no luck' })
+    expect(linesOf(model.requests[1]!.messages).slice(2)).toEqual([
+      'tool t1s1c1 ok',
+      'tool t1s1c2 ok',
+      'tool t1s1c3 error',
+    ])
+    expect(resultsOf(model.requests[1]!.messages)).toMatchObject({
+      t1s1c1: 'found A',
+      t1s1c2: 'found B',
+      t1s1c3: 'Error: no luck',
+    })
     expect(runs.toSorted()).toEqual(['broken', 'search A', 'search B'])
     expect(model.refusals).toEqual([])
   })
@@ -181,24 +212,34 @@ describe('calls in parallel', () => {
     [2, 1, 0],
   ] as const
 
-  it.each(ORDERS)('case 007: results are projected in request order, whatever the order %i, %i, %i in which they came', async (...order) => {
-    const one = bench()
-    const names = ['slow', 'fast', 'mid']
-    const tools: HeldTool[] = names.map((name) => heldTool(name))
-    const model = strictModel([{ emit: names.map((name, n) => ({ call: { name, id: `${n + 1}` } })) }, { emit: [{ text: 'done' }] }])
-    const session = await one.harness().open(agentOf(model, { tools: tools.map((held) => held.tool) }))
-    const turn = await session.send('go')
-    for (const held of tools) await held.started()
-    for (const [came, at] of order.entries()) {
-      tools[at]!.starts[0]!.end(`result of ${names[at]}`)
-      await soon(async () => Object.keys(await landed(session)).length === came + 1 || came === 2)
-    }
-    expect(await turn.outcome).toMatchObject({ kind: 'completed' })
-    expect(Object.keys(await landed(session))).toEqual(order.map((at) => `t1s1c${at + 1}`))
-    expect(linesOf(model.requests[1]!.messages).slice(2)).toEqual(['tool t1s1c1 ok', 'tool t1s1c2 ok', 'tool t1s1c3 ok'])
-    expect(Object.values(resultsOf(model.requests[1]!.messages))).toEqual(names.map((name) => `result of ${name}`))
-    expect(model.refusals).toEqual([])
-  })
+  it.each(ORDERS)(
+    'case 007: results are projected in request order, whatever the order %i, %i, %i in which they came',
+    async (...order) => {
+      const one = bench()
+      const names = ['slow', 'fast', 'mid']
+      const tools: HeldTool[] = names.map((name) => heldTool(name))
+      const model = strictModel([
+        { emit: names.map((name, n) => ({ call: { name, id: `${n + 1}` } })) },
+        { emit: [{ text: 'done' }] },
+      ])
+      const session = await one.harness().open(agentOf(model, { tools: tools.map((held) => held.tool) }))
+      const turn = await session.send('go')
+      for (const held of tools) await held.started()
+      for (const [came, at] of order.entries()) {
+        tools[at]!.starts[0]!.end(`result of ${names[at]}`)
+        await soon(async () => Object.keys(await landed(session)).length === came + 1 || came === 2)
+      }
+      expect(await turn.outcome).toMatchObject({ kind: 'completed' })
+      expect(Object.keys(await landed(session))).toEqual(order.map((at) => `t1s1c${at + 1}`))
+      expect(linesOf(model.requests[1]!.messages).slice(2)).toEqual([
+        'tool t1s1c1 ok',
+        'tool t1s1c2 ok',
+        'tool t1s1c3 ok',
+      ])
+      expect(Object.values(resultsOf(model.requests[1]!.messages))).toEqual(names.map((name) => `result of ${name}`))
+      expect(model.refusals).toEqual([])
+    },
+  )
 
   const landed = outcomesOf
 
@@ -207,13 +248,23 @@ describe('calls in parallel', () => {
     const added: unknown[] = []
     const add = toolOf('add', ({ a, b }) => (added.push([a, b]), String(Number(a) + Number(b))), { effect: 'write' })
     const model: StrictModel = strictModel([
-      { emit: [{ call: { name: 'add', id: '1', args: { a: 3, b: 4 } } }, { call: { name: 'handoff', id: '2', args: { to: 'Bob' } } }, { call: { name: 'handoff', id: '3', args: { to: 'Carol' } } }] },
+      {
+        emit: [
+          { call: { name: 'add', id: '1', args: { a: 3, b: 4 } } },
+          { call: { name: 'handoff', id: '2', args: { to: 'Bob' } } },
+          { call: { name: 'handoff', id: '3', args: { to: 'Carol' } } },
+        ],
+      },
       { emit: [{ text: 'done' }] },
     ])
     const session = await one.harness().open(agentOf(model, { tools: [add] }))
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'completed' })
     expect(added).toEqual([[3, 4]])
-    expect(linesOf(model.requests[1]!.messages).slice(2)).toEqual(['tool t1s1c1 ok', 'tool t1s1c2 invalid', 'tool t1s1c3 invalid'])
+    expect(linesOf(model.requests[1]!.messages).slice(2)).toEqual([
+      'tool t1s1c1 ok',
+      'tool t1s1c2 invalid',
+      'tool t1s1c3 invalid',
+    ])
     expect(resultsOf(model.requests[1]!.messages)['t1s1c1']).toBe('7')
     expect(model.refusals).toEqual([])
   })
@@ -227,7 +278,11 @@ describe('a steer while a tool runs', () => {
   it('case 013: it stands after the results of the step, also after a reload', async () => {
     const one = bench()
     const slow = heldTool('slow', { effect: 'write' })
-    const model = strictModel([{ emit: [{ call: { name: 'slow', id: '1' } }] }, { emit: [{ text: 'two' }] }, { emit: [{ text: 'three' }] }])
+    const model = strictModel([
+      { emit: [{ call: { name: 'slow', id: '1' } }] },
+      { emit: [{ text: 'two' }] },
+      { emit: [{ text: 'three' }] },
+    ])
     const spec = agentOf(model, { tools: [slow.tool] })
     const session = await one.harness().open(spec, { session: 's' })
     const turn = await session.send('go')
@@ -257,7 +312,14 @@ describe('a steer while a tool runs', () => {
     const state = emptyState()
     for (const event of await session.history()) expect(fold(state, event)).toBeNull()
     const at = { seq: state.seq + 1, at: state.at, fence: state.fence, turn: 1, step: 1 }
-    const early: Event = { ...at, type: 'input.entered', input: inputId('x'), lane: 'steer', origin: { kind: 'steer' }, content: [{ type: 'text', text: 'early' }] }
+    const early: Event = {
+      ...at,
+      type: 'input.entered',
+      input: inputId('x'),
+      lane: 'steer',
+      origin: { kind: 'steer' },
+      content: [{ type: 'text', text: 'early' }],
+    }
     expect(fold(state, early)).toMatchObject({ rule: 'I4' })
     end('ok')
     await turn.outcome

@@ -20,15 +20,24 @@ afterEach(async () => {
 async function shell(command: string, args: { readonly timeout_seconds?: number } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'turnstep-case-'))
   closing.push(async () => rmSync(folder, { recursive: true, force: true }))
-  const model = strictModel([{ emit: [{ call: { name: 'shell', args: { command, ...args } } }] }, { emit: [{ text: 'done' }] }], { cursor: 'context' })
+  const model = strictModel(
+    [{ emit: [{ call: { name: 'shell', args: { command, ...args } } }] }, { emit: [{ text: 'done' }] }],
+    { cursor: 'context' },
+  )
   const harness = await createHarness({ store: 'memory', clock: nodeClock })
   closing.push(() => harness.close())
   const tools = [shellTool(new Workspace(folder), { runProcess, approval: 'never' })]
   const session = await harness.open(agentOf(model, { tools }))
-  return { session, model, file: (name: string) => join(folder, name), text: () => resultsOf(model.requests[1]!.messages)['t1s1c1'] }
+  return {
+    session,
+    model,
+    file: (name: string) => join(folder, name),
+    text: () => resultsOf(model.requests[1]!.messages)['t1s1c1'],
+  }
 }
 
-const pidIn = (path: string): number | null => (existsSync(path) && readFileSync(path, 'utf8').trim() !== '' ? Number(readFileSync(path, 'utf8')) : null)
+const pidIn = (path: string): number | null =>
+  existsSync(path) && readFileSync(path, 'utf8').trim() !== '' ? Number(readFileSync(path, 'utf8')) : null
 
 function isAlive(pid: number): boolean {
   try {

@@ -7,13 +7,26 @@ import type { Script } from '../../src/models/scripted/index.ts'
 import type { Session } from '../../src/runtime/session.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { drainMicrotasks, FakeClock } from '../../src/testing/fake-clock.ts'
-import { agentOf, eventsOf, heldTool, linesOf, outcomesOf, soon, strictModel, syncAt, toolOf, useBenches } from './bench.ts'
+import {
+  agentOf,
+  eventsOf,
+  heldTool,
+  linesOf,
+  outcomesOf,
+  soon,
+  strictModel,
+  syncAt,
+  toolOf,
+  useBenches,
+} from './bench.ts'
 
 const bench = useBenches()
 
 /** Two calls first, then text for as long as somebody asks. */
 const callsThenText: Script = (_request, { position }) =>
-  position === 0 ? { emit: [{ call: { name: 'a', id: '1' } }, { call: { name: 'b', id: '2' } }] } : { emit: [{ text: `text ${position}` }] }
+  position === 0
+    ? { emit: [{ call: { name: 'a', id: '1' } }, { call: { name: 'b', id: '2' } }] }
+    : { emit: [{ text: `text ${position}` }] }
 
 const tools = [toolOf('a', () => 'A'), toolOf('b', () => 'B', { effect: 'write' })]
 
@@ -29,10 +42,18 @@ describe('a steer at any instant of a turn', () => {
         expect(refusals, where).toEqual([])
         const entered = (await eventsOf(session, 'input.entered')).filter((event) => event.lane === 'steer')
         expect(entered, where).toHaveLength(1)
-        expect((await eventsOf(session, 'turn.ended')).map((event) => event.outcome.kind), where).not.toContain('error')
+        expect(
+          (await eventsOf(session, 'turn.ended')).map((event) => event.outcome.kind),
+          where,
+        ).not.toContain('error')
         const last = linesOf(requests.at(-1)!.messages)
-        expect(last.filter((line) => line.includes('rather left')), where).toHaveLength(1)
-        const withSteer = requests.filter((request) => linesOf(request.messages).some((line) => line.includes('rather left')))
+        expect(
+          last.filter((line) => line.includes('rather left')),
+          where,
+        ).toHaveLength(1)
+        const withSteer = requests.filter((request) =>
+          linesOf(request.messages).some((line) => line.includes('rather left')),
+        )
         expect(withSteer.length, where).toBeGreaterThan(0)
         expect(Object.keys(await outcomesOf(session)), where).toEqual(['t1s1c1', 't1s1c2'])
         await close()
@@ -94,33 +115,36 @@ describe('a steer at any instant of a turn', () => {
 })
 
 describe('an abort between claim and append', () => {
-  it.each(['keep', 'return', 'drop'] as const)('case 012: with policy "%s" the claimed steer is in one place, and nothing starts by itself', async (pending) => {
-    const { session, one, model, abort } = await open()
-    let claims = 0
-    abort.run = async () => {
-      if (++claims === 2) await session.abort({ pending })
-    }
-    const turn = await session.send('go')
-    const first = await abort.held.started()
-    const steer = await session.steer('rather left')
-    const later = await session.send('afterwards')
-    first.end('A')
-    expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'aborted' })
-    await drainMicrotasks()
-    expect(model.requests).toHaveLength(1)
-    expect(await steer.state()).toMatchObject({ kind: 'entered', turn: 1 })
-    expect((await eventsOf(session, 'input.entered')).filter((event) => event.input === steer.id)).toHaveLength(1)
-    await provePolicy(pending, later.state())
+  it.each(['keep', 'return', 'drop'] as const)(
+    'case 012: with policy "%s" the claimed steer is in one place, and nothing starts by itself',
+    async (pending) => {
+      const { session, one, model, abort } = await open()
+      let claims = 0
+      abort.run = async () => {
+        if (++claims === 2) await session.abort({ pending })
+      }
+      const turn = await session.send('go')
+      const first = await abort.held.started()
+      const steer = await session.steer('rather left')
+      const later = await session.send('afterwards')
+      first.end('A')
+      expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'aborted' })
+      await drainMicrotasks()
+      expect(model.requests).toHaveLength(1)
+      expect(await steer.state()).toMatchObject({ kind: 'entered', turn: 1 })
+      expect((await eventsOf(session, 'input.entered')).filter((event) => event.input === steer.id)).toHaveLength(1)
+      await provePolicy(pending, later.state())
 
-    const next = await session.send('next')
-    await next.outcome
-    await session.settled()
-    const lines = linesOf(model.requests.at(-1)!.messages)
-    expect(lines.filter((line) => line.includes('rather left'))).toHaveLength(1)
-    expect(lines.filter((line) => line === 'user afterwards')).toHaveLength(pending === 'keep' ? 1 : 0)
-    expect(lines.filter((line) => line === 'user next')).toHaveLength(1)
-    expect(model.refusals).toEqual([])
-  })
+      const next = await session.send('next')
+      await next.outcome
+      await session.settled()
+      const lines = linesOf(model.requests.at(-1)!.messages)
+      expect(lines.filter((line) => line.includes('rather left'))).toHaveLength(1)
+      expect(lines.filter((line) => line === 'user afterwards')).toHaveLength(pending === 'keep' ? 1 : 0)
+      expect(lines.filter((line) => line === 'user next')).toHaveLength(1)
+      expect(model.refusals).toEqual([])
+    },
+  )
 
   it('case 012: a steer that was not claimed yet stays queued, waits, and is handed on by the next input', async () => {
     const { session, one, model, abort } = await open()
@@ -134,7 +158,9 @@ describe('an abort between claim and append', () => {
     expect(await steer.state()).toEqual({ kind: 'queued' })
     expect((await session.status()).kind).toBe('held')
     expect(model.requests).toHaveLength(1)
-    await (await session.send('next')).outcome
+    await (
+      await session.send('next')
+    ).outcome
     const lines = linesOf(model.requests[1]!.messages)
     expect(lines.filter((line) => line.includes('rather left'))).toHaveLength(1)
     expect(lines.at(-1)).toBe('user next')
@@ -160,7 +186,9 @@ describe('an abort between claim and append', () => {
     const abort = { held, run: async (): Promise<void> => {} }
     const sync = { reach: (point: string) => (point === 'after-claim' ? abort.run() : undefined) }
     const model = strictModel(callsThenText)
-    const session = await one.harness({ sync }).open(agentOf(model, { tools: [held.tool, tools[1]!] }), { session: 's' })
+    const session = await one
+      .harness({ sync })
+      .open(agentOf(model, { tools: [held.tool, tools[1]!] }), { session: 's' })
     return { one, session, model, abort }
   }
 
@@ -181,7 +209,7 @@ describe('a steer without a tool batch', () => {
     expect(linesOf(model.requests[0]!.messages)).toEqual(['user left, please'])
   })
 
-  it('case 014: sent before a run, beside the run\'s own input, both are in the first request', async () => {
+  it("case 014: sent before a run, beside the run's own input, both are in the first request", async () => {
     const one = bench()
     const model = strictModel([{ emit: [{ text: 'one' }] }])
     const first = await one.harness().open(agentOf(model), { session: 's' })
@@ -197,7 +225,10 @@ describe('a steer without a tool batch', () => {
 
   it('case 014: sent while plain text streams it keeps the turn from ending', async () => {
     const one = bench()
-    const model = strictModel([{ emit: [{ text: 'one two three' }], stream: { chunk: 4, delayMs: 10 } }, { emit: [{ text: 'left it is' }] }], { clock: one.clock })
+    const model = strictModel(
+      [{ emit: [{ text: 'one two three' }], stream: { chunk: 4, delayMs: 10 } }, { emit: [{ text: 'left it is' }] }],
+      { clock: one.clock },
+    )
     const session = await one.harness().open(agentOf(model))
     const turn = await session.send('go')
     await one.clock.advance(20)
@@ -216,9 +247,13 @@ describe('a steer without a tool batch', () => {
     const one = bench()
     const model = strictModel(callsThenText)
     let post = async (): Promise<void> => {}
-    const session = await one.harness({ sync: syncAt('before-append', () => post(), 5) }).open(agentOf(model, { tools }))
+    const session = await one
+      .harness({ sync: syncAt('before-append', () => post(), 5) })
+      .open(agentOf(model, { tools }))
     post = async () => void (await session.steer('left, please'))
-    await (await session.send('go')).outcome
+    await (
+      await session.send('go')
+    ).outcome
     await session.settled()
     expect(linesOf(model.requests.at(-1)!.messages).filter((line) => line.includes('left, please'))).toHaveLength(1)
   })

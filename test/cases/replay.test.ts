@@ -30,7 +30,8 @@ function listening(model: StrictModel): { readonly model: Model; readonly receiv
       ...model,
       async *stream(request, signal): AsyncGenerator<ModelChunk> {
         for await (const chunk of model.stream(request, signal)) {
-          if (chunk.type === 'end' && 'reply' in chunk && chunk.reply.replay !== null) received.push(hash(chunk.reply.replay))
+          if (chunk.type === 'end' && 'reply' in chunk && chunk.reply.replay !== null)
+            received.push(hash(chunk.reply.replay))
           yield chunk
         }
       },
@@ -39,7 +40,10 @@ function listening(model: StrictModel): { readonly model: Model; readonly receiv
 }
 
 const hash = (text: string): string => nodeIds.sha256(text)
-const hashes = (messages: Iterable<Message>): string[] => [...messages].flatMap((message) => (message.role === 'assistant' && message.replay !== undefined ? [hash(message.replay.state)] : []))
+const hashes = (messages: Iterable<Message>): string[] =>
+  [...messages].flatMap((message) =>
+    message.role === 'assistant' && message.replay !== undefined ? [hash(message.replay.state)] : [],
+  )
 const exact: ScriptStep = { expect: { replayExact: true } }
 const tools = ['a', 'b', 'c'].map((name) => toolOf(name, () => name.toUpperCase()))
 
@@ -47,7 +51,9 @@ describe('replay state', () => {
   it('case 024: it is the same at receipt, in the log, after a reload and in the outbound request, and the parts keep their order', async () => {
     const one = await fileBench()
     const script: Script = [
-      { emit: [{ reasoning: 'think t1' }, { call: { name: 'a' } }, { reasoning: 'think t2' }, { call: { name: 'b' } }] },
+      {
+        emit: [{ reasoning: 'think t1' }, { call: { name: 'a' } }, { reasoning: 'think t2' }, { call: { name: 'b' } }],
+      },
       { ...exact, emit: [{ text: 'half' }, { reasoning: 'after' }, { call: { name: 'c' } }] },
       { ...exact, emit: [{ text: 'done' }] },
       { ...exact, emit: [{ text: 'more' }] },
@@ -67,7 +73,9 @@ describe('replay state', () => {
     const outbound = strict.requests.at(-1)!.messages
     expect(hashes(outbound)).toEqual(received.slice(0, 3))
     const said = outbound.at(1)!
-    expect(said.role === 'assistant' && said.parts.map((part) => (part.type === 'call' ? part.call : part.text))).toEqual(['think t1', 't1s1c1', 'think t2', 't1s1c2'])
+    expect(
+      said.role === 'assistant' && said.parts.map((part) => (part.type === 'call' ? part.call : part.text)),
+    ).toEqual(['think t1', 't1s1c1', 'think t2', 't1s1c2'])
     expect(strict.failures).toEqual([])
     expect(strict.refusals).toEqual([])
   })
@@ -84,21 +92,34 @@ describe('replay state', () => {
     )
     const { model, received } = listening(strict)
     const session = await one.harness().open(agentOf(model, { tools }), { session: 's' })
-    await (await session.send('go')).outcome
+    await (
+      await session.send('go')
+    ).outcome
     await session.note('by the way')
-    await (await session.steer('and left')).outcome
+    await (
+      await session.steer('and left')
+    ).outcome
     expect(hashes(strict.requests.at(-1)!.messages)).toEqual(received.slice(0, 2))
     expect(strict.failures).toEqual([])
   })
 
   it('case 026: all calls of one reply stay in one message, in order, and the state stays with the reply that brought it', async () => {
     const one = bench()
-    const strict = strictModel([{ emit: ['a', 'b', 'c'].map((name) => ({ call: { name } })) }, { ...exact, expect: { replayExact: true, replayCount: 1 }, emit: [{ text: 'done' }] }])
+    const strict = strictModel([
+      { emit: ['a', 'b', 'c'].map((name) => ({ call: { name } })) },
+      { ...exact, expect: { replayExact: true, replayCount: 1 }, emit: [{ text: 'done' }] },
+    ])
     const { model, received } = listening(strict)
     const session = await one.harness().open(agentOf(model, { tools }))
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'completed' })
     const messages = strict.requests[1]!.messages
-    expect(linesOf(messages)).toEqual(['user go', 'assistant a#t1s1c1 b#t1s1c2 c#t1s1c3', 'tool t1s1c1 ok', 'tool t1s1c2 ok', 'tool t1s1c3 ok'])
+    expect(linesOf(messages)).toEqual([
+      'user go',
+      'assistant a#t1s1c1 b#t1s1c2 c#t1s1c3',
+      'tool t1s1c1 ok',
+      'tool t1s1c2 ok',
+      'tool t1s1c3 ok',
+    ])
     expect(hashes(messages)).toEqual([received[0]])
     expect(strict.failures).toEqual([])
   })

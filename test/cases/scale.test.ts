@@ -12,7 +12,9 @@ import { agentOf, heldTool, overStore, soon, strictModel, toolOf, useBenches } f
 const bench = useBenches()
 
 /** Listeners that wait for an abort, per signal, while `run` runs: how many there were at most, and how many are left. */
-async function countListeners(run: () => Promise<void>): Promise<{ readonly most: number; readonly left: number; readonly signals: number }> {
+async function countListeners(
+  run: () => Promise<void>,
+): Promise<{ readonly most: number; readonly left: number; readonly signals: number }> {
   const waiting = new Map<EventTarget, number>()
   let most = 0
   const { addEventListener: add, removeEventListener: remove } = EventTarget.prototype
@@ -40,10 +42,12 @@ async function countListeners(run: () => Promise<void>): Promise<{ readonly most
 }
 
 /** Four calls per step, for so many steps. */
-const working = (steps: number): Script => (_request, { position }) =>
-  position % (steps + 1) < steps
-    ? { emit: ['a', 'b', 'c', 'd'].map((name) => ({ call: { name, args: { position } } })) }
-    : { emit: [{ text: 'done' }] }
+const working =
+  (steps: number): Script =>
+  (_request, { position }) =>
+    position % (steps + 1) < steps
+      ? { emit: ['a', 'b', 'c', 'd'].map((name) => ({ call: { name, args: { position } } })) }
+      : { emit: [{ text: 'done' }] }
 
 const tools = ['a', 'b', 'c', 'd'].map((name, n) =>
   toolOf(
@@ -122,7 +126,9 @@ describe('what a step of a long session costs', () => {
       return typeof grows === 'function' ? grows(request, turn) : null
     })
     const session = await one.harness().open(agentOf(model, { tools, limits: { steps: 60 } }))
-    await (await session.send('go')).outcome
+    await (
+      await session.send('go')
+    ).outcome
     expect(views).toHaveLength(51)
     for (const [at, view] of views.entries()) {
       const next = views[at + 1]
@@ -155,7 +161,10 @@ describe('what a step of a long session costs', () => {
       append: (append: Append) => {
         work.appends++
         work.events += append.events.length
-        work.units += JSON.stringify(append.events.map((event) => ({ ...event, seq: 0, step: 0 }))).replaceAll(/"(fingerprint|progress)":"\w*"|\d+/g, '').length
+        work.units += JSON.stringify(append.events.map((event) => ({ ...event, seq: 0, step: 0 }))).replaceAll(
+          /"(fingerprint|progress)":"\w*"|\d+/g,
+          '',
+        ).length
         return inner.append(append)
       },
       pending: (...args) => (work.pending++, inner.pending(...args)),

@@ -54,11 +54,27 @@ class Run {
   #worker: Process | null = null
 
   constructor() {
-    this.tools.add('look', { kind: 'returns', text: 'seen' }, { effect: 'read', resources: [{ name: 'a', mode: 'read' }] })
+    this.tools.add(
+      'look',
+      { kind: 'returns', text: 'seen' },
+      { effect: 'read', resources: [{ name: 'a', mode: 'read' }] },
+    )
     this.tools.add('save', { kind: 'hangs' }, { effect: 'write', resources: [{ name: 'b', mode: 'write' }] })
-    this.tools.add('put', { kind: 'returns', text: 'put' }, { effect: 'idempotent', resources: [{ name: 'c', mode: 'write' }] })
-    this.tools.add('pay', { kind: 'returns', text: 'paid' }, { effect: 'write', approval: true, resources: [{ name: 'd', mode: 'write' }] })
-    this.tools.add('order', { kind: 'defers', text: 'a parcel' }, { effect: 'write', resources: [{ name: 'e', mode: 'write' }] })
+    this.tools.add(
+      'put',
+      { kind: 'returns', text: 'put' },
+      { effect: 'idempotent', resources: [{ name: 'c', mode: 'write' }] },
+    )
+    this.tools.add(
+      'pay',
+      { kind: 'returns', text: 'paid' },
+      { effect: 'write', approval: true, resources: [{ name: 'd', mode: 'write' }] },
+    )
+    this.tools.add(
+      'order',
+      { kind: 'defers', text: 'a parcel' },
+      { effect: 'write', resources: [{ name: 'e', mode: 'write' }] },
+    )
     this.model = new SpyModel(scriptedModel(SCRIPT))
     this.#spec = agent({ model: this.model, tools: this.tools.all })
   }

@@ -38,7 +38,9 @@ it('L2: every request is rebuilt from the log alone, byte for byte', async () =>
   servers.push(server)
   const path = join(folder, 'sessions.db')
   const harness = await createHarness({ store: path, plugins: [options] })
-  const session = await harness.open(agent({ model: modelAt(server), instructions: '只看账单。', tools: [bill] }), { session: 'bills' })
+  const session = await harness.open(agent({ model: modelAt(server), instructions: '只看账单。', tools: [bill] }), {
+    session: 'bills',
+  })
   const first = await session.send('一月的账单是多少？\u0000\ud800')
   await session.steer('只看一月')
   expect((await first.outcome).kind).toBe('completed')
@@ -69,7 +71,14 @@ const options: Plugin = {
 }
 
 function modelAt({ url }: ChatServer): Model {
-  return chatModel({ provider: 'local', model: 'm1', baseUrl: url, apiKey: 'key', dialect: 'deepseek', clock: nodeClock })
+  return chatModel({
+    provider: 'local',
+    model: 'm1',
+    baseUrl: url,
+    apiKey: 'key',
+    dialect: 'deepseek',
+    clock: nodeClock,
+  })
 }
 
 /** Reads the log with fresh objects and sends each request to a server that only takes note. */
@@ -84,9 +93,12 @@ async function rebuild(path: string): Promise<string[]> {
     const { messages, ...request } = await session.context({ turn: event.turn, step: event.step })
     const tools = request.tools as never
     const copy = new Messages(structuredClone(messages) as never)
-    for await (const chunk of model.stream({ ...request, tools, messages: copy, session: sessionId('bills') }, new AbortController().signal)) void chunk
+    for await (const chunk of model.stream(
+      { ...request, tools, messages: copy, session: sessionId('bills') },
+      new AbortController().signal,
+    ))
+      void chunk
   }
   await harness.close()
   return notes.seen.map((request) => request.raw)
 }
-

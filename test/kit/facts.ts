@@ -22,13 +22,16 @@ const FACTS: Facts = {
   'turn.limit-asked': (e) => e.ask,
   'turn.limit-decided': (e) => `${e.ask} ${e.goOn ? 'go on' : 'stop'}`,
   'turn.ended': (e) => turnOutcome(e.outcome) + (e.goal === 'unchecked' ? '' : ` goal=${e.goal}`),
-  'input.entered': (e) => `${e.input} ${e.lane} of ${e.origin.kind}${e.origin.name === undefined ? '' : `:${e.origin.name}`} ${parts(e.content)}`,
+  'input.entered': (e) =>
+    `${e.input} ${e.lane} of ${e.origin.kind}${e.origin.name === undefined ? '' : `:${e.origin.name}`} ${parts(e.content)}`,
   'input.rejected': (e) => `${e.input} ${e.lane} ${e.reason}`,
   'step.started': (e) => (e.purpose === 'step' ? '' : e.purpose),
   'step.refused': (e) => quote(e.reason),
   'step.ended': () => '',
-  'model.requested': (e) => `#${e.attempt} of ${e.messages} messages${e.toolChoice === 'none' ? ' without calls' : ''}${'options' in e ? ` ${JSON.stringify(e.options)}` : ''}`,
-  'model.failed': (e) => `#${e.attempt} ${e.failure.kind}${e.text === '' ? '' : ` after ${quote(e.text)}`} ${e.retryAt === null ? 'for good' : `again in ${e.retryAt - e.at} ms`}`,
+  'model.requested': (e) =>
+    `#${e.attempt} of ${e.messages} messages${e.toolChoice === 'none' ? ' without calls' : ''}${'options' in e ? ` ${JSON.stringify(e.options)}` : ''}`,
+  'model.failed': (e) =>
+    `#${e.attempt} ${e.failure.kind}${e.text === '' ? '' : ` after ${quote(e.text)}`} ${e.retryAt === null ? 'for good' : `again in ${e.retryAt - e.at} ms`}`,
   'reply.completed': (e) => `#${e.attempt} ${e.finish} ${replyText(e)}`,
   'reply.interrupted': (e) => `#${e.attempt} ${e.reason} ${quote(e.text)}`,
   'call.requested': (e) => `${e.call.id} ${e.call.name}`,

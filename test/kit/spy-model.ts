@@ -35,7 +35,13 @@ export class SpyModel implements Model {
 
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelChunk> {
     const { session, epoch, system, tools } = request
-    const seen: Seen = { session, epoch, system, toolNames: tools.map((tool) => tool.name), messages: request.messages.toArray() }
+    const seen: Seen = {
+      session,
+      epoch,
+      system,
+      toolNames: tools.map((tool) => tool.name),
+      messages: request.messages.toArray(),
+    }
     this.#judge(request, seen)
     this.requests.push(seen)
     return this.#inner.stream(request, signal)
@@ -56,6 +62,8 @@ export class SpyModel implements Model {
 function prefixBreak(previous: Seen, next: Seen): string | null {
   if (previous.system !== next.system) return 'the system text differs'
   if (previous.toolNames.join() !== next.toolNames.join()) return 'the tools differ'
-  const differs = previous.messages.findIndex((message, index) => JSON.stringify(message) !== JSON.stringify(next.messages[index]))
+  const differs = previous.messages.findIndex(
+    (message, index) => JSON.stringify(message) !== JSON.stringify(next.messages[index]),
+  )
   return differs < 0 ? null : `message ${differs} differs`
 }

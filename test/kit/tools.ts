@@ -7,7 +7,11 @@ import { deferred } from '../../src/util/deferred.ts'
 
 /** What a body does: at once, when it is told to, or never before it is settled by hand. */
 export type Behaviour =
-  | { readonly kind: 'returns' | 'throws' | 'retryable' | 'defers'; readonly text: string; readonly expiresInMs?: number }
+  | {
+      readonly kind: 'returns' | 'throws' | 'retryable' | 'defers'
+      readonly text: string
+      readonly expiresInMs?: number
+    }
   /** Waits to be settled; `obeys`: or ends with its signal. */
   | { readonly kind: 'hangs' | 'obeys' }
 

@@ -44,9 +44,23 @@ export class Process {
   constructor(world: World, name: string, options: ProcessOptions) {
     this.mortal = new Mortal({ clock: world.clock, store: world.store, ...world.latency })
     const { clock, store } = this.mortal
-    const ports = { store, clock, ids: world.ids, random: world.random, loop: react, owner: name, resolveModel: noModel, sync: options.sync ?? noSyncPoints }
+    const ports = {
+      store,
+      clock,
+      ids: world.ids,
+      random: world.random,
+      loop: react,
+      owner: name,
+      resolveModel: noModel,
+      sync: options.sync ?? noSyncPoints,
+    }
     const plugins = [...testPlugins, ...(options.plugins ?? [])]
-    this.harness = new Harness(ports, { leaseTtlMs: LEASE_MS, onError: (error) => this.errors.push(error), ...options, plugins })
+    this.harness = new Harness(ports, {
+      leaseTtlMs: LEASE_MS,
+      onError: (error) => this.errors.push(error),
+      ...options,
+      plugins,
+    })
   }
 
   open(agent: AgentSpec, session = 's'): Promise<Session> {

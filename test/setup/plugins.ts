@@ -10,6 +10,7 @@ export const testPlugins: readonly Plugin[] = pluginsNamed(env('TURNSTEP_TEST_PL
 function pluginsNamed(name: string | undefined): readonly Plugin[] {
   if (name === undefined) return []
   const plugin = KNOWN[name]
-  if (plugin === undefined) throw new Error(`TURNSTEP_TEST_PLUGIN is "${name}"; known: ${Object.keys(KNOWN).join(', ')}`)
+  if (plugin === undefined)
+    throw new Error(`TURNSTEP_TEST_PLUGIN is "${name}"; known: ${Object.keys(KNOWN).join(', ')}`)
   return [plugin]
 }

@@ -134,8 +134,11 @@ export class Talk {
       throw usage(cli.texts.severalAsks(asks.length))
     }
     if (asks.length > 1) return false
-    if (only.kind === 'deferred') await session.answer(only.call, text)
-    else if (decision === 'yes') await session.approve(only.call, hashOf(only))
+    // What other calls wait for is no person's to say in passing (A5): `/answer` says it.
+    if (only.kind === 'deferred') {
+      if (only.tool !== 'ask_user') return false
+      await session.answer(only.call, text)
+    } else if (decision === 'yes') await session.approve(only.call, hashOf(only))
     else if (decision === 'no') await session.deny(only.call, hashOf(only))
     else return false
     return true

@@ -12,6 +12,7 @@ import { namedOrNewSession, namedSession, type SessionFlags } from '../session-n
 import { findPlace, type PlaceFlags } from '../settings.ts'
 import { stopping, type Stopping } from '../stopping.ts'
 import { readStdin } from '../stdin.ts'
+import { waitingInputs } from './queue.ts'
 import { TurnView } from '../turn-view.ts'
 import { watch, type Watching } from '../watching.ts'
 
@@ -46,8 +47,8 @@ async function taskOf(cli: Cli, prompt: string | undefined, flags: RunFlags): Pr
     if (prompt !== undefined) throw usage(texts.promptAndResume)
     return null
   }
+  if (prompt === undefined ? io.stdin.isTTY === true : prompt.trim() === '') throw usage(texts.noPrompt)
   if (prompt !== undefined && prompt !== '-') return prompt
-  if (prompt === undefined && io.stdin.isTTY === true) throw usage(texts.noPrompt)
   const text = await readStdin(io)
   if (text.trim() === '') throw usage(prompt === undefined ? texts.noPrompt : texts.emptyStdin)
   return text
@@ -118,7 +119,8 @@ class Run {
       showAsks(this.#cli, await openAsks(this.#opened.store, id))
       out.question(texts.howToAnswer(id))
     }
-    const pending = (await this.#session.queue.list()).filter((input) => input.lane !== 'control')
+    const pending = await waitingInputs(this.#session)
+    if (status.kind === 'waiting' && pending.length > 0) out.notice('queued', texts.behind(pending.length))
     if (status.kind === 'held' && pending.length > 0) out.notice('held', texts.held(pending.length, id))
     const exit = exitOf(status, view)
     const { outcome, text, usage } = view

@@ -12,7 +12,6 @@ export function program(cli: Cli, onExit: OnExit): Command {
   const root = new Command('turnstep')
     .description(texts.about)
     .version(io.version, '-V, --version', texts.options.version)
-    .helpCommand('help [command]', texts.commands.help)
     .addHelpText('after', `\n${texts.exits}`)
   const made = [
     ...driveCommands(cli, onExit),
@@ -27,6 +26,7 @@ export function program(cli: Cli, onExit: OnExit): Command {
 
 /** Help on stdout, errors thrown and not printed, headings in the language of the rest. */
 function style({ io, texts }: Cli, command: Command): void {
+  if (command.commands.length > 0) command.helpCommand('help [command]', texts.commands.help)
   const { heads, options } = texts
   const titles: Readonly<Record<string, string>> = {
     'Usage:': heads.usage,

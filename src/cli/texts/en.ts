@@ -151,6 +151,7 @@ export const en = {
     'step-limit': (n: number, call: string, reason: string) => `[${n}] go on after ${reason}? (${call})`,
   },
   waiting: (count: number) => (count === 1 ? 'it waits for one answer:' : `it waits for ${count} answers:`),
+  behind: (pending: number) => `${pending} waiting in the queue until then`,
   howToAnswer: (session: string) =>
     `\`turnstep approve -s ${session}\` or \`turnstep deny -s ${session}\`, then \`turnstep run -s ${session} --resume\``,
   noAsk: (session: string) => `nothing waits for an answer in session "${session}"`,

@@ -145,6 +145,7 @@ export const zh: Texts = {
     'step-limit': (n, call, reason) => `[${n}] 已用 ${reason}，是否继续？(${call})`,
   },
   waiting: (count) => `它在等待 ${count} 个答复：`,
+  behind: (pending) => `在此之前，有 ${pending} 条在队列中等待`,
   howToAnswer: (session) =>
     `\`turnstep approve -s ${session}\` 或 \`turnstep deny -s ${session}\`，然后 \`turnstep run -s ${session} --resume\``,
   noAsk: (session) => `会话“${session}”没有等待答复的问题`,

@@ -33,11 +33,11 @@ interface Worker {
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => void nodeClock.after(ms, resolve))
 
-/** Waits until it is so; at most ten seconds. */
+/** Waits until it is so; at most half a minute. */
 async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = nodeClock.now() + 10_000
+  const deadline = nodeClock.now() + 30_000
   while (!(await isSo())) {
-    if (nodeClock.now() > deadline) throw new Error(`waited for 10 s: ${what}`)
+    if (nodeClock.now() > deadline) throw new Error(`waited for 30 s: ${what}`)
     await later(5)
   }
 }
@@ -59,7 +59,7 @@ async function proveLog(store: Store): Promise<{ entered: readonly string[]; wri
   return { entered: noted.map((event) => event.value), writers: new Set(writers.values()) }
 }
 
-describe('several processes on one file', () => {
+describe('several processes on one file', { timeout: 60_000 }, () => {
   const benches: SqliteBench[] = []
   const workers: Worker[] = []
   const stores: Store[] = []

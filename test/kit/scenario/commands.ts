@@ -65,7 +65,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   edit: (scenario, rest) => onQueue(scenario, rest, (queue, id, text) => queue.edit(id, text)),
   convert: (scenario, rest) => onQueue(scenario, rest, (queue, id, lane) => queue.convert(id, lane as MessageLane)),
   withdraw: (scenario, rest) => onQueue(scenario, rest, (queue, id) => queue.withdraw(id)),
-  move: (scenario, rest) => onQueue(scenario, rest, (queue, id, before) => queue.move(id, before === '' ? {} : { before })),
+  move: (scenario, rest) =>
+    onQueue(scenario, rest, (queue, id, before) => queue.move(id, before === '' ? {} : { before })),
 
   // ── what happens to it ─────────────────────────────────────────────────────────────────────────────────────────────
   advance: (scenario, rest) => scenario.world.clock.advance(msOf(rest)),
@@ -100,7 +101,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   async queue(scenario) {
     for (const input of await (await scenario.handle()).queue.list()) {
-      scenario.lines.push(`${input.id} ${input.lane} ${input.lane === 'control' ? input.control.kind : JSON.stringify(textOf(input.content))}`)
+      scenario.lines.push(
+        `${input.id} ${input.lane} ${input.lane === 'control' ? input.control.kind : JSON.stringify(textOf(input.content))}`,
+      )
     }
   },
   async receipt(scenario, id) {
@@ -109,7 +112,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   usage: async (scenario) => void scenario.lines.push(JSON.stringify(await (await scenario.handle()).usage())),
   /** The idempotency key of each body that ran, with its fence. */
-  keys: ({ tools, lines }) => void lines.push(...tools.runs.map(({ tool, key, fence }) => `${tool} ${key} under fence ${fence}`)),
+  keys: ({ tools, lines }) =>
+    void lines.push(...tools.runs.map(({ tool, key, fence }) => `${tool} ${key} under fence ${fence}`)),
   /** What the model would see now, or saw in `turn.step`. */
   async context(scenario, rest) {
     const [turn, step] = rest.split('.').map(Number)
@@ -211,6 +215,11 @@ function statusLine(status: SessionStatus): string {
     case 'running':
       return `running ${status.turn}.${status.step}`
     case 'waiting':
-      return ['waiting', ...status.asks.map((ask) => `${ask.call} ${ask.kind} ${ask.tool} ${JSON.stringify(ask.args)} ${JSON.stringify(ask.reason)}`)].join('\n  ')
+      return [
+        'waiting',
+        ...status.asks.map(
+          (ask) => `${ask.call} ${ask.kind} ${ask.tool} ${JSON.stringify(ask.args)} ${JSON.stringify(ask.reason)}`,
+        ),
+      ].join('\n  ')
   }
 }

@@ -29,7 +29,13 @@ function emitOf(word: string, rest: string): Emit | null {
   const [name, args] = splitWord(rest)
   if (word === 'raw') return { call: { name, raw: args } }
   if (word !== 'call' && word !== 'cut') return null
-  return { call: { name, ...(args === '' ? {} : { args: JSON.parse(args) as never }), ...(word === 'cut' ? { cut: true } : {}) } }
+  return {
+    call: {
+      name,
+      ...(args === '' ? {} : { args: JSON.parse(args) as never }),
+      ...(word === 'cut' ? { cut: true } : {}),
+    },
+  }
 }
 
 function howOf(word: string, rest: string): Omit<ScriptStep, 'emit'> {
