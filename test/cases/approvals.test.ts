@@ -34,7 +34,7 @@ describe('two questions in one reply', () => {
       const one = bench()
       let booked = 0
       const book = toolOf('book', () => `booked ${++booked}`, { effect: 'write' })
-      const ask = toolOf('ask', ({ q }) => defer(`question ${String(q)}`), { effect: 'read' })
+      const ask = toolOf('ask', ({ q }) => defer(`question ${q as string}`), { effect: 'read' })
       const model = strictModel(script, { cursor: 'context' })
       const spec = agentOf(model, { tools: [book, ask] })
       const first = await one.harness().open(spec, { session: 's' })
@@ -71,7 +71,7 @@ describe('two questions in one reply', () => {
     const model = strictModel(script)
     const tools = [
       toolOf('book', () => 'booked', { effect: 'write' }),
-      toolOf('ask', ({ q }) => defer(`question ${String(q)}`)),
+      toolOf('ask', ({ q }) => defer(`question ${q as string}`)),
     ]
     const session = await one.harness().open(agentOf(model, { tools }))
     await session.send('go')
@@ -91,7 +91,7 @@ describe('approvals', () => {
     { emit: [{ text: 'done' }] },
   ]
   const rmOf = (runs: unknown[]) =>
-    toolOf('rm', ({ path }) => (runs.push(path), `removed ${String(path)}`), { effect: 'write', approval: true })
+    toolOf('rm', ({ path }) => (runs.push(path), `removed ${path as string}`), { effect: 'write', approval: true })
 
   for (const reload of [false, true]) {
     it(`case 087: each of two calls waits for its own answer${reload ? ', also after a reload' : ''}`, async () => {

@@ -143,7 +143,7 @@ describe('ids that the provider made', () => {
     const one = bench()
     const runs: unknown[] = []
     const tools = ['echo', 'other'].map((name) =>
-      toolOf(name, ({ n }) => (runs.push([name, n]), `${name} ${String(n)}`), { effect: 'write' }),
+      toolOf(name, ({ n }) => (runs.push([name, n]), `${name} ${n as string}`), { effect: 'write' }),
     )
     const model = strictModel([{ emit }, { emit: [{ text: 'done' }] }])
     const session = await one.harness().open(agentOf(model, { tools }))

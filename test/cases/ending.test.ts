@@ -180,7 +180,7 @@ describe('the step limit', () => {
   async function open(script: Script) {
     const one = bench()
     let runs = 0
-    const work = toolOf('work', ({ n }) => (runs++, `did ${String(n)}`))
+    const work = toolOf('work', ({ n }) => (runs++, `did ${n as string}`))
     const model = strictModel(script)
     const session = await one.harness().open(agentOf(model, { tools: [work], limits }))
     return { one, session, model, runs: () => runs }
@@ -202,15 +202,13 @@ describe('a hook that never lets the turn end', () => {
         ? { emit: [{ call: { name: 'a', args: { position } } }] }
         : { emit: [{ text: `done ${position}` }] },
     )
-    const session = await one
-      .harness()
-      .open(
-        agentOf(model, {
-          tools: [toolOf('a', ({ position }) => `A${String(position)}`)],
-          plugins: [stubborn],
-          limits: { steps: 50 },
-        }),
-      )
+    const session = await one.harness().open(
+      agentOf(model, {
+        tools: [toolOf('a', ({ position }) => `A${position as string}`)],
+        plugins: [stubborn],
+        limits: { steps: 50 },
+      }),
+    )
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'veto-capped', vetoes: 3 })
     expect(told).toEqual([0, 1, 2, 3])
     expect(await eventsOf(session, 'stop.vetoed')).toHaveLength(3)
@@ -229,7 +227,7 @@ describe('a hook that never lets the turn end', () => {
     )
     const session = await one
       .harness()
-      .open(agentOf(model, { tools: [toolOf('a', ({ position }) => `A${String(position)}`)], plugins: [stubborn] }))
+      .open(agentOf(model, { tools: [toolOf('a', ({ position }) => `A${position as string}`)], plugins: [stubborn] }))
     expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'step-limit', steps: 15 })
     expect(asked).toBe(0)
     expect(model.requests).toHaveLength(16)

@@ -172,7 +172,7 @@ describe('NUL in tool output', () => {
       ])
       const session = await one
         .harness()
-        .open(agentOf(model, { tools: [toolOf('run', ({ q }) => `got ${String(q)}`)] }), { session: 's' })
+        .open(agentOf(model, { tools: [toolOf('run', ({ q }) => `got ${q as string}`)] }), { session: 's' })
       const turn = await session.send('go\0', { id: 'in\0put' })
       expect(await turn.outcome).toMatchObject({ kind: 'completed' })
       expect(await turn.state()).toMatchObject({ kind: 'entered' })

@@ -172,7 +172,7 @@ describe('calls in parallel', () => {
   it('case 006: one that throws costs its siblings nothing', async () => {
     const one = bench()
     const runs: string[] = []
-    const search = toolOf('search', ({ q }) => (runs.push(`search ${String(q)}`), `found ${String(q)}`))
+    const search = toolOf('search', ({ q }) => (runs.push(`search ${q as string}`), `found ${q as string}`))
     const broken = toolOf('broken', () => {
       runs.push('broken')
       throw new Error('no luck')
@@ -267,10 +267,6 @@ describe('calls in parallel', () => {
     ])
     expect(resultsOf(model.requests[1]!.messages)['t1s1c1']).toBe('7')
     expect(model.refusals).toEqual([])
-  })
-
-  it.skip('case 008: the first handoff takes effect, the other is told (there is no handoff plugin yet)', () => {
-    expect.fail('comes with the handoff plugin')
   })
 })
 

@@ -57,7 +57,7 @@ const tools = ['a', 'b', 'c', 'd'].map((name, n) =>
       signal.addEventListener('abort', listener, { once: true })
       await Promise.resolve()
       signal.removeEventListener('abort', listener)
-      return `${name} at ${String(position)}`
+      return `${name} at ${position as string}`
     },
     { effect: n === 0 ? 'write' : 'read', resources: () => [{ name, mode: 'read' }] },
   ),

@@ -293,7 +293,7 @@ describe('text and ids on the wire', () => {
       { knownKeysOnly: true },
     )
     const one = bench()
-    const tools = [toolOf('write', ({ n }) => `wrote ${String(n)}`, { effect: 'write' })]
+    const tools = [toolOf('write', ({ n }) => `wrote ${n as string}`, { effect: 'write' })]
     for (const [at, { model }] of [loose, strict, loose, strict].entries()) {
       const session = await one.harness().open(agentOf(model, { tools }), { session: 's' })
       expect(await (await session.send(`turn ${at}`)).outcome).toMatchObject({ kind: 'completed' })

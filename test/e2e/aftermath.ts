@@ -9,6 +9,7 @@ import { inputId, sessionId } from '../../src/kernel/ids.ts'
 import type { ReceiptState } from '../../src/kernel/input.ts'
 import { Messages, textOf } from '../../src/kernel/message.ts'
 import { TranscriptCheck } from '../../src/kernel/transcript.ts'
+import type { createHarness } from '../../src/index.ts'
 import type { AgentSpec } from '../../src/runtime/agent.ts'
 import type { Harness } from '../../src/runtime/harness.ts'
 import type { Store } from '../../src/runtime/ports.ts'
@@ -18,7 +19,9 @@ import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import type { Job, Scene } from './processes.ts'
 import { SESSION } from './processes.ts'
 
-type Built = typeof import('../../src/index.ts')
+interface Built {
+  readonly createHarness: typeof createHarness
+}
 
 const built = async (): Promise<Built> => (await import('../../dist/index.js' as string)) as Built
 
@@ -35,8 +38,8 @@ export async function agentHere(
 }
 
 export async function harnessHere(scene: Scene, options: { readonly pollMs?: number } = {}): Promise<Harness> {
-  const { createHarness } = await built()
-  return createHarness({ store: scene.db, owner: 'the test', pollMs: 100, ...options })
+  const { createHarness: create } = await built()
+  return create({ store: scene.db, owner: 'the test', pollMs: 100, ...options })
 }
 
 /** Goes on in this process until the session rests. */
@@ -121,7 +124,7 @@ export function proveWhole(scene: Scene, log: Log, owed: ReadonlySet<string>, wh
   ).toEqual(numbers.map((turn) => [turn, 'completed']))
   proveCalls(scene, log, owed, where)
   const told = state.context.flatMap((message) =>
-    message.role === 'tool' && /^Outcome unknown/.test(textOf(message.content)) ? [message.call] : [],
+    message.role === 'tool' && textOf(message.content).startsWith('Outcome unknown') ? [message.call] : [],
   )
   expect(told.toSorted(), `${where}: the model is told of what is unknown, and of nothing else`).toEqual(
     [...owed].toSorted(),

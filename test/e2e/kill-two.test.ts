@@ -165,7 +165,7 @@ describe('L4: a reader', () => {
     const connection = (await loadDriver()).open(one.db)
     try {
       const tables = connection.prepare("select name from sqlite_master where type = 'table' order by name").all([])
-      return tables.map(({ name }) => [name, connection.prepare(`select * from "${String(name)}"`).all([])])
+      return tables.map(({ name }) => [name, connection.prepare(`select * from "${name as string}"`).all([])])
     } finally {
       connection.close()
     }

@@ -39,7 +39,7 @@ export interface Job {
 }
 
 const WORKER = fileURLToPath(new URL('fixtures/worker.mjs', import.meta.url))
-const DIST = fileURLToPath(new URL('../../dist/index.js', import.meta.url))
+const DIST = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist', 'index.js')
 const LIMIT_MS = 15_000
 
 export const SESSION = 's'
