@@ -3,7 +3,7 @@
  * broken. A loop, a hook, a store or a bug may ask for anything; what would poison a history is refused here, before it is
  * written, and again whenever a log is read.
  */
-import type { Event, EventBody, EventHead, EventOf, EventType } from './events.ts'
+import type { Event, EventHead, EventOf, EventType } from './events.ts'
 import { FORMAT } from './events.ts'
 import { sizeOf } from './context.ts'
 import { replyCallId } from './ids.ts'
@@ -289,5 +289,3 @@ function compacted(s: State, e: EventOf<'context.compacted'>): RuleBreak | null 
   const size = sizeOf({ role: 'user', content: e.summary, origin: { kind: 'system' } })
   return size < replaced ? null : no('X3', `${size} in place of ${replaced}`)
 }
-
-export type { EventBody }

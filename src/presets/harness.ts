@@ -1,5 +1,4 @@
 /** The harness as most programs want it: SQLite in the working folder, the default loop, model strings, the machine's own clock. */
-import type { TurnstepError } from '../kernel/errors.ts'
 import { ensureHome, ownerName, pathsOf } from '../host/paths.ts'
 import { env, nodeClock, nodeIds, nodeRandom } from '../host/node.ts'
 import { resolveModel } from './resolve-model.ts'
@@ -8,8 +7,7 @@ import type { AgentSpec } from '../runtime/agent.ts'
 import { Harness, type HarnessOptions, type HarnessPorts, type OpenOptions } from '../runtime/harness.ts'
 import type { Store } from '../runtime/ports.ts'
 import type { Session } from '../runtime/session.ts'
-import { memoryStore } from '../stores/memory/index.ts'
-import { sqliteStore } from '../stores/sqlite/index.ts'
+import { memoryStore, sqliteStore } from './adapters.ts'
 
 export interface CreateOptions extends HarnessOptions, Partial<Omit<HarnessPorts, 'store'>> {
   /** `memory`, the path of a SQLite file, or a store of your own. Default: `.turnstep/sessions.db`, or below `TURNSTEP_HOME`. */
@@ -18,7 +16,7 @@ export interface CreateOptions extends HarnessOptions, Partial<Omit<HarnessPorts
 
 /**
  * Makes a harness with every port filled: give only what you want otherwise. Close it when done. Throws `store-unwritable`,
- * `store-driver-missing` and the like, as {@link TurnstepError}s.
+ * `store-driver-missing` and the like, as a `TurnstepError`.
  */
 export async function createHarness(options: CreateOptions = {}): Promise<Harness> {
   const clock = options.clock ?? nodeClock

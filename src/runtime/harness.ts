@@ -224,7 +224,7 @@ export class Harness {
 
   #handleOptions(session: SessionId): HandleOptions {
     const { store, clock, ids } = this.#ports
-    return { session, store, clock, ids, bus: this.#bus }
+    return { session, store, clock, ids, bus: this.#bus, onClose: (handle) => this.#handles.delete(handle) }
   }
 
   /** Timers that came due and drivers elsewhere that died give no hint: they are looked for (W3, W4). */

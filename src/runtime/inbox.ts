@@ -14,6 +14,7 @@ export class Inbox {
   /** Settled by events that may not be durable yet: the store still lists them until the commit, and none is to be settled twice. */
   #settled = new Set<InputId>()
   #stale = true
+  #unseen = false
   #view: InboxView | null = null
   #reading: Promise<void> | null = null
 
@@ -53,6 +54,7 @@ export class Inbox {
       this.#settled = new Set(pending.map((input) => input.id).filter((id) => this.#settled.has(id)))
       this.#pending = pending.filter((input) => !this.#settled.has(input.id))
       this.#view = null
+      this.#unseen = true
     } catch (error) {
       // What was not read is still to be read, by whoever asks next.
       this.#stale = true
@@ -60,6 +62,13 @@ export class Inbox {
     } finally {
       this.#reading = null
     }
+  }
+
+  /** What the last reading brought, to be looked at once; nothing if it was looked at. */
+  takeRead(): readonly PendingInput[] {
+    if (!this.#unseen) return []
+    this.#unseen = false
+    return this.#pending
   }
 
   controls(): ControlInput[] {

@@ -73,7 +73,7 @@ export class Journal {
 
   /** Makes everything recorded so far durable. Throws `InputsGone` if an input that it settles was changed meanwhile. */
   async flush(): Promise<void> {
-    if (this.isClean) return
+    if (this.isClean && this.#consume.length === 0) return
     if ((await this.#append(this.#buffer, [])) !== 'done') throw new InputsGone()
   }
 

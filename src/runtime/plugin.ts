@@ -1,5 +1,5 @@
 /** What a plugin may do: register hooks, tools, prompt sections, folded state and services in a scope that undoes them (DESIGN, plugins). */
-import type { CallRecord, Event, Draft } from '../kernel/events.ts'
+import type { CallRecord, Event } from '../kernel/events.ts'
 import type { Failure } from '../kernel/failure.ts'
 import type { InputId, SessionId } from '../kernel/ids.ts'
 import type { MessageInput } from '../kernel/input.ts'
@@ -90,5 +90,3 @@ export interface Plugin {
   readonly name: string
   readonly setup: (scope: Scope) => void
 }
-
-export type { Draft }

@@ -9,7 +9,7 @@ import { linkSignal, type LinkedSignal } from '../util/signal.ts'
 import type { Effect, View } from '../kernel/effects.ts'
 import { TurnstepError } from '../kernel/errors.ts'
 import type { Draft, Event } from '../kernel/events.ts'
-import { innerCallId, inputId, limitAskId, replyCallId, type SessionId } from '../kernel/ids.ts'
+import { limitAskId, type SessionId } from '../kernel/ids.ts'
 import { toSnapshot } from '../kernel/snapshot.ts'
 import type { State } from '../kernel/state.ts'
 import type { Json } from '../util/json.ts'
@@ -17,7 +17,9 @@ import { absorbControl } from './absorb.ts'
 import type { LiveAgent } from './agent.ts'
 import type { AskOptions } from './ask-hook.ts'
 import { CallPool } from './call-pool.ts'
+import { requestCall, sleepUntil } from './code-steps.ts'
 import { endTurn, stopTurn } from './ending.ts'
+import { ensureEpoch } from './epoch.ts'
 import { passGate, rejectExpired } from './gate.ts'
 import { Inbox } from './inbox.ts'
 import { Inference } from './inference.ts'
@@ -28,7 +30,6 @@ import { loadState } from './load.ts'
 import type { HookContext } from './plugin.ts'
 import type { RegisteredHook } from './plugin-host.ts'
 import type { Acquired, Clock, Ids, Random, Store } from './ports.ts'
-import { makeCallRecord } from './reply.ts'
 import type { Run } from './run.ts'
 import type { Live } from './session.ts'
 import { settleCalls } from './settle.ts'
@@ -247,6 +248,7 @@ export class Runner implements Run {
       this.#woken = false
       this.#stop.signal.throwIfAborted()
       await this.inbox.refresh()
+      this.#consumeKnown()
       this.#recordLandings()
       if (this.#parking && (await this.#parked())) return 'parked'
       const seq = this.state.seq
@@ -281,6 +283,13 @@ export class Runner implements Run {
       owed: this.#owed,
       settings: this.agent.settings,
     }
+  }
+
+  /** An id that the log has settled, though the store does not know it (a log that was imported), is the same input again (I1). */
+  #consumeKnown(): void {
+    const known = this.inbox.takeRead().filter((input) => this.state.settled.has(input.id))
+    for (const input of known) this.journal.consume(input, { kind: 'rejected', reason: 'duplicate' })
+    this.inbox.drop(known)
   }
 
   #recordLandings(): void {
@@ -319,9 +328,9 @@ export class Runner implements Run {
       case 'switch':
         return this.#switch(effect)
       case 'call':
-        return this.#requestCall(effect)
+        return requestCall(this, effect)
       case 'sleep':
-        return this.#sleepUntil(effect)
+        return sleepUntil(this, effect)
       case 'note':
         return void this.journal.record({ type: 'loop.noted', key: effect.key, value: effect.value as Json })
       case 'wait':
@@ -341,21 +350,12 @@ export class Runner implements Run {
     if (trigger === 'input' && rejectExpired(this) > 0) return
     this.#turn.unlink()
     this.#turn = linkSignal(this.#stop.signal)
-    this.#ensureEpoch()
+    ensureEpoch(this)
     this.journal.record({ type: 'turn.started', trigger, limits: this.agent.settings.turn })
   }
 
-  /** A new epoch wherever system text, tools or model are not those of the last one (X1). */
-  #ensureEpoch(): void {
-    const { content } = this.agent
-    const { epoch } = this.state
-    if (epoch?.content.hash === content.hash) return
-    const reason = epoch === null ? 'created' : 'changed'
-    this.journal.record({ type: 'epoch.started', n: (epoch?.n ?? 0) + 1, reason, content })
-  }
-
   async #claim(effect: Extract<Effect, { kind: 'claim' }>): Promise<void> {
-    if (this.state.step === null) this.#ensureEpoch()
+    if (this.state.step === null) ensureEpoch(this)
     this.#gated = await passGate(this, effect)
   }
 
@@ -383,22 +383,7 @@ export class Runner implements Run {
   #switch(effect: Extract<Effect, { kind: 'switch' }>): void {
     this.journal.record({ type: 'agent.switched', to: effect.to, by: effect.by })
     this.agent = this.#options.agentOf(effect.to)
-    this.#ensureEpoch()
-  }
-
-  #requestCall(effect: Extract<Effect, { kind: 'call' }>): void {
-    const { turn, step } = this.state
-    const index = step!.calls.filter((call) => call.parent === (effect.parent ?? null)).length
-    const id = effect.parent === undefined ? replyCallId(turn!.n, step!.n, index) : innerCallId(effect.parent, index)
-    const call = makeCallRecord(this, id, { name: effect.name, rawArgs: JSON.stringify(effect.args) ?? '', providerId: '' })
-    this.journal.record({ type: 'call.requested', call, ...(effect.parent === undefined ? {} : { parent: effect.parent }) })
-  }
-
-  async #sleepUntil(effect: Extract<Effect, { kind: 'sleep' }>): Promise<void> {
-    const id = inputId(`${this.session}:timer:${effect.name}`)
-    const control = { kind: 'timer', name: effect.name } as const
-    await this.store.put(this.session, { id, lane: 'control', origin: { kind: 'timer', name: effect.name }, control }, { notBefore: effect.until })
-    this.journal.record({ type: 'loop.noted', key: `sleep:${effect.name}`, value: effect.until })
+    ensureEpoch(this)
   }
 
   #abortTurn(): void {
@@ -490,6 +475,6 @@ export class Runner implements Run {
   }
 }
 
-export function leaseLost(session: SessionId): TurnstepError {
+function leaseLost(session: SessionId): TurnstepError {
   return new TurnstepError('lease-lost', `the lease on session "${session}" was lost; whoever holds it now goes on`)
 }

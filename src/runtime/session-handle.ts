@@ -22,6 +22,8 @@ export interface HandleOptions {
   readonly bus: LiveBus
   /** Nothing may be posted or changed. */
   readonly readonly?: boolean
+  /** Told when it is closed: nobody need remember it any more. */
+  readonly onClose: (handle: StoredSession) => void
 }
 
 export class StoredSession implements SessionHandle {
@@ -111,6 +113,7 @@ export class StoredSession implements SessionHandle {
 
   async close(): Promise<void> {
     this.#closing.abort()
+    this.options.onClose(this)
   }
 
   async #postMessage(lane: MessageLane, content: Content, options: PostOptions, promptness?: 'gate' | 'now'): Promise<Turn> {
@@ -155,7 +158,7 @@ export function missingSession(session: string): TurnstepError {
 }
 
 /** Text or parts as parts. Throws `content-invalid` for what no model could be sent. */
-export function partsOf(content: Content): readonly Part[] {
+function partsOf(content: Content): readonly Part[] {
   const parts = withoutBlanks(typeof content === 'string' ? [{ type: 'text', text: content }] : content)
   const hasSomething = parts.some((part) => part.type !== 'text' || part.text.trim() !== '')
   if (!hasSomething) throw new TurnstepError('content-invalid', 'the message is empty; say something, or use `resume` to let a held queue go on')

@@ -112,6 +112,8 @@ export class TurnHandle extends ReceiptHandle implements Turn {
   async #throwIfNeverEnters(): Promise<void> {
     const state = await this.state()
     if (state.kind === 'withdrawn' || state.kind === 'expired') throw notEntered(this.id, state.kind)
+    // It entered once before, in a log that came from elsewhere: no event tells of the second time.
+    if (state.kind === 'rejected' && state.reason === 'duplicate') throw notEntered(this.id, 'there already')
   }
 }
 

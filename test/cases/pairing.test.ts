@@ -139,6 +139,30 @@ describe('a history that was cancelled somewhere', () => {
     end('too late')
   })
 
+  it('I1, case 002: an input that the imported log holds already does not enter again, and costs the session nothing', async () => {
+    const one = bench()
+    const model = strictModel([{ emit: [{ text: 'done' }] }])
+    const session = await one.harness().open(agentOf(model), { session: 's' })
+    await (
+      await session.send('go', { id: 'go' })
+    ).outcome
+    const clock = new FakeClock()
+    const fresh = bench(await storeOf(await session.history(), clock), clock)
+    const again = await fresh.harness().open(agentOf(strictModel([{ emit: [{ text: 'more' }] }])), { session: 's' })
+    const turn = await again.send('go', { id: 'go' })
+    await expect(turn.outcome).rejects.toMatchObject({ code: 'input-not-entered' })
+    expect(await turn.state()).toEqual({ kind: 'rejected', reason: 'duplicate' })
+    await again.abort({ id: 'go' })
+    expect(await (await again.send('next')).outcome).toMatchObject({ kind: 'completed' })
+    expect(linesOf((await again.context()).messages)).toEqual([
+      'user go',
+      'assistant done',
+      'user next',
+      'assistant more',
+    ])
+    expect(fresh.errors).toEqual([])
+  })
+
   async function proveUsable(history: readonly Event[]): Promise<void> {
     const clock = new FakeClock()
     const store = await storeOf(history, clock)

@@ -151,6 +151,27 @@ describe('a runner that was stopped, and comes back', () => {
     expect(linesOf((await b.context()).messages)).toEqual(['user go', 'assistant from B'])
   })
 
+  it.each(['read', 'idempotent', 'write'] as const)(
+    'C4, case 056: the new runner has no such tool any more: the %s that was started is unknown, and the session goes on',
+    async (effect) => {
+      const one = bench()
+      const gone = heldTool('write', { effect })
+      const a = await freeze(one.store, agentOf(strictModel(script), { tools: [gone.tool] }))
+      await a.session.send('go')
+      const body = await gone.started()
+      await one.clock.advance(TTL_MS)
+      const model = strictModel(script)
+      const b = await one.harness().open(agentOf(model, { tools: [heldTool('other').tool] }), { session: 's' })
+      await b.settled()
+      expect(await outcomesOf(b)).toEqual({ t1s1c1: 'unknown' })
+      expect((await eventsOf(b, 'turn.ended')).map((end) => end.outcome.kind)).toEqual(['completed'])
+      expect(gone.starts).toHaveLength(1)
+      body.end('too late')
+      await soon(async () => (await eventsOf(b, 'call.ended-late')).length === 1)
+      expect(model.refusals).toEqual([])
+    },
+  )
+
   it('case 056: an append by the one that was taken over changes nothing', async () => {
     const one = bench()
     const write = heldTool('write', { effect: 'write' })

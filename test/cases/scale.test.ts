@@ -117,6 +117,27 @@ describe('what a long session keeps', () => {
   })
 })
 
+describe('what a harness keeps of what was closed', () => {
+  it('case 095: a handle that was closed is forgotten, whoever opened it', async () => {
+    const one = bench()
+    const model = scriptedModel(() => ({ emit: [{ text: 'done' }] }))
+    const harness = one.harness()
+    const session = await harness.open(agentOf(model), { session: 's' })
+    const handles = [
+      session,
+      await harness.attach('s'),
+      await harness.open(agentOf(model), { session: 's', readonly: true }),
+    ]
+    let closedAgain = 0
+    for (const handle of handles) {
+      await handle.close()
+      Object.assign(handle, { close: async () => void closedAgain++ })
+    }
+    await harness.close()
+    expect(closedAgain).toBe(0)
+  })
+})
+
 describe('what a step of a long session costs', () => {
   it('case 096: a request shares every message with the one before it, and what readers get cannot be changed', async () => {
     const one = bench()

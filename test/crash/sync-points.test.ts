@@ -17,6 +17,8 @@ import { Tools } from '../kit/tools.ts'
 import { World, type Process } from '../kit/world.ts'
 
 const SESSION = sessionId('s')
+/** So that there are hooks to die before. */
+const LISTENER = { ...noopPlugin, name: 'listener' }
 const POINTS: Readonly<Record<SyncPoint, true>> = {
   'before-append': true,
   'after-append': true,
@@ -86,7 +88,7 @@ class Run {
     await this.world.store.create(SESSION)
     const handle = await front.harness.attach(SESSION)
     await this.#post(handle, 'send', 'work, please')
-    this.#worker = this.world.start({ sync, plugins: [noopPlugin] })
+    this.#worker = this.world.start({ sync, plugins: [LISTENER] })
     void this.#worker.open(this.#spec).catch(() => {})
     await this.world.settle()
     await this.#post(handle, 'steer', 'and be quick')
@@ -108,7 +110,7 @@ class Run {
     if (!this.#worker!.mortal.isDead) await this.world.within(this.#worker!.harness.close())
     else await this.world.crash(this.#worker!)
     this.tools.behaveAll({ kind: 'returns', text: 'done after the crash' })
-    const session = await this.world.start({ plugins: [noopPlugin] }).open(this.#spec)
+    const session = await this.world.start({ plugins: [LISTENER] }).open(this.#spec)
     await driveToRest(this.world, session)
     const next = await session.send('and now?', { id: 'afterwards' })
     await driveToRest(this.world, session)

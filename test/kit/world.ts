@@ -20,8 +20,10 @@ import { Mortal } from './mortal.ts'
 export const LEASE_MS = 15_000
 
 export interface WorldOptions {
-  /** Makes the store; default: in memory. */
-  readonly store?: (clock: Clock) => Store
+  /** The store, or what makes it; default: one in memory. */
+  readonly store?: Store | ((clock: Clock) => Store)
+  /** The clock of a store that is there already. */
+  readonly clock?: FakeClock
   readonly random?: Random
   readonly latency?: () => Promise<void>
   /** What ids begin with: what goes on with a log must not begin to count again. */
@@ -69,7 +71,7 @@ export class Process {
 }
 
 export class World {
-  readonly clock = new FakeClock()
+  readonly clock: FakeClock
   readonly store: Store
   readonly ids: Ids
   readonly random: Random
@@ -77,7 +79,9 @@ export class World {
   readonly processes: Process[] = []
 
   constructor(options: WorldOptions = {}) {
-    const store = options.store?.(this.clock) ?? memoryStore({ clock: this.clock })
+    this.clock = options.clock ?? new FakeClock()
+    const { store: given = (clock: Clock) => memoryStore({ clock }) } = options
+    const store = typeof given === 'function' ? given(this.clock) : given
     this.store = options.onDurable === undefined ? store : heard(store, options.onDurable)
     this.ids = countingIds(options.idPrefix ?? 'i')
     this.random = options.random ?? { next: () => 0.5 }

@@ -1,6 +1,7 @@
 /** A scenario file: blocks of commands, `----`, and what they print, up to an empty line. Indented lines belong to the command above. */
 import type { Event } from '../../../src/kernel/events.ts'
 import { sessionId } from '../../../src/kernel/ids.ts'
+import type { WorldOptions } from '../world.ts'
 import { Scenario } from './scenario.ts'
 
 export interface Played {
@@ -38,9 +39,9 @@ function commandsOf(head: readonly string[]): { readonly command: string; readon
   return commands
 }
 
-/** Plays a scenario to its end, or to what went wrong. */
-export async function playScenario(text: string): Promise<Played> {
-  const scenario = new Scenario()
+/** Plays a scenario to its end, or to what went wrong; in memory, unless it is told where. */
+export async function playScenario(text: string, where: Pick<WorldOptions, 'store' | 'clock'> = {}): Promise<Played> {
+  const scenario = new Scenario(where)
   const played: string[] = []
   let error: unknown = null
   const attempt = async (run: () => Promise<void>): Promise<void> => {
@@ -53,6 +54,13 @@ export async function playScenario(text: string): Promise<Played> {
   const { events } = await scenario.world.store.read(sessionId('s'))
   await attempt(() => scenario.end())
   return { text: played.join('\n'), events, error }
+}
+
+/** Whether a scenario is about processes that die or are cut off: only a store in memory can tell of that within one process. */
+export function isOfProcesses(text: string): boolean {
+  return blocksOf(text)
+    .flatMap(commandsOf)
+    .some(({ command }) => /^(kill|crash|cut)\b/.test(command))
 }
 
 const SETUP = ['tool', 'limits', 'locale']

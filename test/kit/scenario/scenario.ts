@@ -33,7 +33,7 @@ export class Scenario {
   #fence = 0
   #asked = 0
 
-  constructor(options: Pick<WorldOptions, 'idPrefix'> = {}) {
+  constructor(options: Pick<WorldOptions, 'idPrefix' | 'store' | 'clock'> = {}) {
     this.world = new World({ ...options, onDurable: (events) => events.forEach((event) => this.#print(event)) })
     this.#front = this.world.start()
     this.tools = new Tools({

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { Tools } from '../../test/kit/tools.ts'
+import { useWorlds, type World } from '../../test/kit/world.ts'
+import { scriptedModel, type ScriptStep } from '../models/scripted/index.ts'
+import { agent } from './agent.ts'
+import type { Session, Turn } from './session.ts'
+
+const worldOf = useWorlds()
+
+/** A session whose first turn waits for a tool. */
+async function working(...more: readonly ScriptStep[]): Promise<{ world: World; tools: Tools; session: Session; first: Turn }> {
+  const world = worldOf()
+  const tools = new Tools()
+  tools.add('slow', { kind: 'hangs' }, { effect: 'read' })
+  const steps: ScriptStep[] = [{ emit: [{ text: 'wait' }, { call: { name: 'slow' } }] }, { emit: [{ text: 'do' }, { text: 'ne' }] }, ...more]
+  const session = await world.start().open(agent({ model: scriptedModel(steps), tools: tools.all }))
+  const first = await session.send('go', { id: 'first' })
+  await world.settle()
+  return { world, tools, session, first }
+}
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const item of items) all.push(item)
+  return all
+}
+
+describe('a turn', () => {
+  it('streams its text, and no more than its own', async () => {
+    const { world, tools, session, first } = await working({ emit: [{ text: 'another' }] })
+    const second = await session.send('and then')
+    const texts = Promise.all([collect(first.text), collect(second.text)])
+    await world.settle()
+    tools.hanging('slow').settle({ kind: 'returns', text: 'ok' })
+    const [one, other] = await world.within(texts)
+    expect([one.join(''), other.join('')]).toEqual(['waitdone', 'another'])
+  })
+
+  it('gives its events from its start to its end, to whoever asks, also afterwards', async () => {
+    const { world, tools, session, first } = await working()
+    const live = collect(first.events)
+    tools.hanging('slow').settle({ kind: 'returns', text: 'ok' })
+    const events = await world.within(live)
+    expect(events.map((event) => event.type)).toEqual((await session.history()).filter((event) => event.turn === 1).map((event) => event.type))
+    expect(await world.within(collect(first.events))).toEqual(events)
+    expect(await world.within(first.outcome)).toEqual({ kind: 'completed', goal: 'unchecked' })
+  })
+
+  it('I1: posted twice is one turn, and both hear of it', async () => {
+    const { world, tools, session, first } = await working()
+    const again = await session.send('go', { id: 'first' })
+    tools.hanging('slow').settle({ kind: 'returns', text: 'ok' })
+    expect(await world.within(Promise.all([first.outcome, again.outcome]))).toEqual([await first.outcome, await first.outcome])
+  })
+
+  it('a steer that joins a turn ends with it', async () => {
+    const { world, tools, session } = await working()
+    const steer = await session.steer('only B')
+    tools.hanging('slow').settle({ kind: 'returns', text: 'ok' })
+    expect(await world.within(steer.outcome)).toMatchObject({ kind: 'completed' })
+    expect(await steer.state()).toEqual({ kind: 'entered', turn: 1, step: 2 })
+  })
+
+  it('I6: never comes of an input that was withdrawn, whatever happened since', async () => {
+    const { world, tools, session } = await working()
+    const second = await session.send('later', { id: 'second' })
+    const outcome = expect(world.within(second.outcome)).rejects.toMatchObject({ code: 'input-not-entered', data: { why: 'withdrawn' } })
+    tools.hanging('slow').settle({ kind: 'returns', text: 'ok' })
+    await session.queue.withdraw('second')
+    await outcome
+    expect(await world.within(second.settled)).toEqual({ kind: 'withdrawn' })
+  })
+
+  it('I6: nor of one that expired', async () => {
+    const { world, tools, session } = await working()
+    const second = await session.send('later', { expiresInMs: 10 })
+    const outcome = expect(world.within(second.outcome)).rejects.toMatchObject({ code: 'input-not-entered', data: { why: 'expired' } })
+    await world.clock.advance(50)
+    tools.hanging('slow').settle({ kind: 'returns', text: 'ok' })
+    await outcome
+    expect(await world.within(second.settled)).toEqual({ kind: 'expired' })
+  })
+
+  it('is not waited for once its session is closed here', async () => {
+    const { world, session, first } = await working()
+    const outcome = expect(first.outcome).rejects.toMatchObject({ code: 'session-closed' })
+    await world.within(session.close())
+    await outcome
+  })
+})
