@@ -41,15 +41,13 @@ const firstStuck = (verdicts: readonly Verdict[][]): number =>
   verdicts.findIndex((step) => step.some((verdict) => verdict.kind === 'stuck'))
 
 /** Up to three batches, all different, none of which repeats itself. */
-const periods = fc
-  .integer({ min: 1, max: 3 })
-  .chain((length) =>
-    fc.uniqueArray(fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1, maxLength: 3 }), {
-      minLength: length,
-      maxLength: length,
-      selector: (batch) => batch.toSorted().join(),
-    }),
-  )
+const periods = fc.integer({ min: 1, max: 3 }).chain((length) =>
+  fc.uniqueArray(fc.uniqueArray(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1, maxLength: 3 }), {
+    minLength: length,
+    maxLength: length,
+    selector: (batch) => batch.toSorted().join(),
+  }),
+)
 
 const repeated = (period: readonly Batch[], times: number): Batch[] =>
   Array.from({ length: times }, () => period).flat()

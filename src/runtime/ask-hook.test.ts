@@ -52,8 +52,14 @@ describe('askHook', () => {
     const boom = (): never => {
       throw new Error('boom')
     }
-    expect(askHook(boom, options)).toMatchObject({ kind: 'failed', error: { message: 'a hook of plugin "slow" failed: boom' } })
-    expect(await askHook(async () => boom(), options)).toMatchObject({ kind: 'failed', error: { cause: { message: 'boom' } } })
+    expect(askHook(boom, options)).toMatchObject({
+      kind: 'failed',
+      error: { message: 'a hook of plugin "slow" failed: boom' },
+    })
+    expect(await askHook(async () => boom(), options)).toMatchObject({
+      kind: 'failed',
+      error: { cause: { message: 'boom' } },
+    })
     expect(leftovers()).toEqual(NOTHING)
   })
 
@@ -67,7 +73,10 @@ describe('askHook', () => {
     await clock.advance(999)
     expect(signal.aborted).toBe(false)
     await clock.advance(1)
-    expect(await asked).toMatchObject({ kind: 'failed', error: { message: 'a hook of plugin "slow" failed: no answer within 1000 ms' } })
+    expect(await asked).toMatchObject({
+      kind: 'failed',
+      error: { message: 'a hook of plugin "slow" failed: no answer within 1000 ms' },
+    })
     expect(signal.aborted).toBe(true)
     expect(leftovers()).toEqual(NOTHING)
   })

@@ -25,6 +25,8 @@ export class Driver {
   readonly #stragglers: Stragglers
   readonly #unwatch: () => void
   #running: Promise<void> | null = null
+  /** The last look ended in a run. */
+  #drove = false
   #again = false
   #closed = false
   #runner: Runner | null = null
@@ -74,16 +76,13 @@ export class Driver {
 
   /** Resolves when nothing is left to do here. Rejects with what stopped the runner. */
   async settled(): Promise<void> {
-    for (;;) {
+    for (let looks = 0; ; looks++) {
       while (this.#running !== null) await this.#running
       if (this.#error !== null) throw this.#error
+      // It was due and was not driven here: a hook has it wait, or somebody else was faster.
+      if (looks > 0 && !this.#drove) return
       if (this.#closed || !(await this.#isDue())) return
-      if (this.#running !== null) continue
-      let drove = false
-      this.#run(async () => void (drove = await this.#driveIfDue()))
-      await this.#running
-      // It is due and is not driven here: a hook has it wait, or somebody else was faster.
-      if (!drove && this.#error === null) return
+      if (this.#running === null) this.#run(() => this.#driveIfDue())
     }
   }
 
@@ -109,7 +108,7 @@ export class Driver {
     this.#running = Promise.resolve()
       .then(work)
       .then(
-        () => {},
+        (drove) => void (this.#drove = drove === true),
         (error: unknown) => this.#stopped(error as Error),
       )
       .finally(() => {

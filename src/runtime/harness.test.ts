@@ -8,7 +8,9 @@ import { agent, type AgentSpec } from './agent.ts'
 import type { Hooks, Plugin, Scope } from './plugin.ts'
 
 const worldOf = useWorlds()
-const says = (text: string): Script => () => ({ emit: [{ text }] })
+const says =
+  (text: string): Script =>
+  () => ({ emit: [{ text }] })
 const talker = (more: Partial<AgentSpec> = {}): AgentSpec => agent({ model: scriptedModel(says('ok')), ...more })
 const plugin = (name: string, setup: (scope: Scope) => void): Plugin => ({ name, setup })
 const hooking = (hooks: Partial<Hooks>): Plugin =>
@@ -16,20 +18,27 @@ const hooking = (hooks: Partial<Hooks>): Plugin =>
     for (const [name, hook] of Object.entries(hooks)) scope.on(name as keyof Hooks, hook as never)
   })
 
-const typesOf = async (world: World): Promise<string[]> => (await world.store.read(sessionId('s'))).events.map((event) => event.type)
+const typesOf = async (world: World): Promise<string[]> =>
+  (await world.store.read(sessionId('s'))).events.map((event) => event.type)
 
 describe('opening', () => {
   it('L4: a second driver of a session is told who has it, and since when', async () => {
     const world = worldOf()
     const tools = new Tools()
     tools.add('slow', { kind: 'hangs' }, { effect: 'read' })
-    const busy = agent({ model: scriptedModel([{ emit: [{ call: { name: 'slow' } }] }, { emit: [{ text: 'ok' }] }]), tools: tools.all })
+    const busy = agent({
+      model: scriptedModel([{ emit: [{ call: { name: 'slow' } }] }, { emit: [{ text: 'ok' }] }]),
+      tools: tools.all,
+    })
     const first = world.start()
     const session = await first.open(busy)
     await session.send('go')
     await world.settle()
     const since = world.clock.now()
-    await expect(world.start().open(talker())).rejects.toMatchObject({ code: 'session-busy', data: { session: 's', owner: 'process 1', since } })
+    await expect(world.start().open(talker())).rejects.toMatchObject({
+      code: 'session-busy',
+      data: { session: 's', owner: 'process 1', since },
+    })
     await expect(first.open(busy)).rejects.toMatchObject({ code: 'session-busy' })
     tools.hanging('slow').settle({ kind: 'returns', text: 'done' })
     await world.within(session.settled())
@@ -49,7 +58,9 @@ describe('opening', () => {
   it('L4: for reading writes nothing, and can do nothing', async () => {
     const world = worldOf()
     const { harness } = world.start()
-    await expect(harness.open(talker(), { session: 's', readonly: true })).rejects.toMatchObject({ code: 'session-missing' })
+    await expect(harness.open(talker(), { session: 's', readonly: true })).rejects.toMatchObject({
+      code: 'session-missing',
+    })
     await world.store.create(sessionId('s'))
     const session = await harness.open(talker(), { session: 's', readonly: true })
     await expect(session.send('hello')).rejects.toMatchObject({ code: 'session-readonly' })
@@ -59,13 +70,17 @@ describe('opening', () => {
 
   it('refuses names that are none', async () => {
     const { harness } = worldOf().start()
-    for (const name of ['', '../etc', '-x', 'a b', 'x'.repeat(129)]) await expect(harness.open(talker(), { session: name })).rejects.toMatchObject({ code: 'session-id-invalid' })
+    for (const name of ['', '../etc', '-x', 'a b', 'x'.repeat(129)])
+      await expect(harness.open(talker(), { session: name })).rejects.toMatchObject({ code: 'session-id-invalid' })
     expect((await harness.open(talker(), { session: '行程.1@home' })).id).toBe('行程.1@home')
   })
 
   it('knows its agents by name, and says which there are', async () => {
     const { harness } = worldOf().start({ agents: [talker({ name: 'guide' })] })
-    await expect(harness.open('nobody')).rejects.toMatchObject({ code: 'config-invalid', message: expect.stringContaining('guide') })
+    await expect(harness.open('nobody')).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining('guide'),
+    })
     await harness.open('guide', { session: 's' })
   })
 
@@ -97,7 +112,12 @@ describe('waking', () => {
     const world = worldOf()
     const tools = new Tools()
     tools.add('look', { kind: 'hangs' }, { effect: 'read' })
-    const spec = agent({ model: scriptedModel(({ messages }) => ({ emit: messages.length === 1 ? [{ call: { name: 'look' } }] : [{ text: 'ok' }] })), tools: tools.all })
+    const spec = agent({
+      model: scriptedModel(({ messages }) => ({
+        emit: messages.length === 1 ? [{ call: { name: 'look' } }] : [{ text: 'ok' }],
+      })),
+      tools: tools.all,
+    })
     const dying = world.start()
     const standby = world.start()
     await standby.open(spec)
@@ -147,7 +167,12 @@ describe('waking', () => {
     const world = worldOf()
     const session = await world.start().open(talker())
     await world.within(session.settled())
-    const later = { id: inputId('later'), lane: 'followup', origin: { kind: 'timer' }, content: [{ type: 'text', text: 'wake up' }] } as const
+    const later = {
+      id: inputId('later'),
+      lane: 'followup',
+      origin: { kind: 'timer' },
+      content: [{ type: 'text', text: 'wake up' }],
+    } as const
     await world.store.put(sessionId('s'), later, { notBefore: world.clock.now() + 60_000 })
     await world.clock.advance(59_000)
     expect(await typesOf(world)).not.toContain('turn.started')
@@ -171,7 +196,9 @@ describe('plugins', () => {
   it('hear of every event once it is durable, in order', async () => {
     const world = worldOf()
     const heard: Event[] = []
-    const session = await world.start({ plugins: [hooking({ onEvent: (event) => void heard.push(event) })] }).open(talker())
+    const session = await world
+      .start({ plugins: [hooking({ onEvent: (event) => void heard.push(event) })] })
+      .open(talker())
     await world.within((await session.send('hello')).outcome)
     await world.within(session.settled())
     expect(heard).toEqual(await session.history())
@@ -218,7 +245,9 @@ describe('plugins', () => {
   it('that answer nothing change nothing: not even the request', async () => {
     const world = worldOf()
     const session = await world.start({ plugins: [hooking({ transformRequest: (options) => options })] }).open(talker())
-    const quiet = await world.start({ plugins: [hooking({ transformRequest: async () => undefined })] }).open(talker(), 'quiet')
+    const quiet = await world
+      .start({ plugins: [hooking({ transformRequest: async () => undefined })] })
+      .open(talker(), 'quiet')
     for (const one of [session, quiet]) await world.within((await one.send('hello')).outcome)
     expect((await session.history()).find((event) => event.type === 'model.requested')).toHaveProperty('options', {})
     expect((await quiet.history()).find((event) => event.type === 'model.requested')).not.toHaveProperty('options')
@@ -246,7 +275,8 @@ describe('a long session', () => {
 describe('what cannot be said', () => {
   it('is refused: a message without anything in it', async () => {
     const session = await worldOf().start().open(talker())
-    for (const content of ['', ' \n', []]) await expect(session.send(content)).rejects.toMatchObject({ code: 'content-invalid' })
+    for (const content of ['', ' \n', []])
+      await expect(session.send(content)).rejects.toMatchObject({ code: 'content-invalid' })
   })
 
   it('X8: an empty part of a message is left out, and spoils no session', async () => {
@@ -263,13 +293,24 @@ describe('what cannot be said', () => {
   it('X8: nor does an empty word of a plugin', async () => {
     const world = worldOf()
     let vetoes = 0
-    const blank = hooking({ injectContext: () => [{ type: 'text', text: '' }], decideStop: () => (vetoes++ === 0 ? { veto: '' } : undefined) })
+    const blank = hooking({
+      injectContext: () => [{ type: 'text', text: '' }],
+      decideStop: () => (vetoes++ === 0 ? { veto: '' } : undefined),
+    })
     const session = await world.start({ plugins: [blank] }).open(talker())
     expect(await world.within((await session.send('hello')).outcome)).toMatchObject({ kind: 'completed' })
     expect(vetoes).toBe(2)
   })
 
-  it.each([{ steps: 0 }, { steps: Number.POSITIVE_INFINITY }, { pool: 0 }, { attempts: 0.5 }, { cuts: 0 }, { graceMs: -1 }, { vetoes: Number.NaN }])('limits that no run could keep: %j', (limits) => {
+  it.each([
+    { steps: 0 },
+    { steps: Number.POSITIVE_INFINITY },
+    { pool: 0 },
+    { attempts: 0.5 },
+    { cuts: 0 },
+    { graceMs: -1 },
+    { vetoes: Number.NaN },
+  ])('limits that no run could keep: %j', (limits) => {
     expect(() => talker({ limits })).toThrow(expect.objectContaining({ code: 'config-invalid' }))
   })
 })

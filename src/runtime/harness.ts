@@ -61,6 +61,8 @@ export class Harness {
   readonly #root: PluginHost
   readonly #agents = new Map<AgentSpec, LiveAgent>()
   readonly #drivers = new Map<SessionId, Driver>()
+  /** With what each session that is open here was opened. */
+  readonly #specs = new Map<SessionId, AgentSpec>()
   readonly #handles = new Set<StoredSession>()
   /** A plugin's fact goes to the runner of its session; while nobody runs there is nobody to write it. */
   readonly #emit: Emit = (session, type, data) => this.#drivers.get(session)?.emit({ type, data })
@@ -87,6 +89,7 @@ export class Harness {
     if (this.#drivers.has(session)) throw new TurnstepError('session-busy', `session "${session}" is open here already; use that object, or close it first`)
     const driver = this.#driverOf(session, this.#liveAgent(spec))
     this.#drivers.set(session, driver)
+    this.#specs.set(session, spec)
     const opened = await this.#openDriver(driver)
     if (opened.kind !== 'open') {
       await this.#forget(session)
@@ -152,6 +155,8 @@ export class Harness {
   }
 
   async #throwIfMissing(session: SessionId): Promise<void> {
+    // Any log at all says that it exists; only a session without one is looked for among all.
+    if ((await this.#ports.store.read(session, { limit: 0 })).tail > 0) return
     if (!(await this.list()).some((row) => row.session === session)) throw missingSession(session)
   }
 
@@ -217,9 +222,20 @@ export class Harness {
     const driver = this.#drivers.get(session)
     await driver?.close(CLOSE_GRACE_MS)
     this.#drivers.delete(session)
+    await this.#unloadUnused(session)
     if (this.#drivers.size > 0) return
     this.#cancelPoll?.()
     this.#cancelPoll = null
+  }
+
+  /** An agent that was made for a session goes with the last session that uses it: a service may make one for each. */
+  async #unloadUnused(session: SessionId): Promise<void> {
+    const spec = this.#specs.get(session)
+    this.#specs.delete(session)
+    if (spec === undefined || this.#options.agents?.includes(spec) === true || [...this.#specs.values()].includes(spec)) return
+    const agent = this.#agents.get(spec)
+    this.#agents.delete(spec)
+    await agent?.plugins.unloadAll()
   }
 
   #handleOptions(session: SessionId): HandleOptions {

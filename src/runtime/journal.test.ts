@@ -19,7 +19,14 @@ async function writing() {
   await store.acquire(SESSION, { owner: 'a', ttlMs: 1_000 })
   const durable: Event[] = []
   const state = emptyState()
-  const journal = new Journal({ store, session: SESSION, fence: 1, state, sync: noSyncPoints, onDurable: (events) => durable.push(...events) })
+  const journal = new Journal({
+    store,
+    session: SESSION,
+    fence: 1,
+    state,
+    sync: noSyncPoints,
+    onDurable: (events) => durable.push(...events),
+  })
   journal.record({ type: 'session.created', format: 1, agent: 'a', locale: 'en' })
   journal.record({ type: 'epoch.started', n: 1, reason: 'created', content: CONTENT })
   journal.record({ type: 'turn.started', trigger: 'input', limits: LIMITS })
@@ -55,7 +62,9 @@ describe('the journal', () => {
 
   it('refuses what is illegal, with its rule, and goes on', async () => {
     const { journal, stored } = await writing()
-    expect(() => journal.record({ type: 'step.ended' })).toThrow(expect.objectContaining({ code: 'rule-broken', data: { rule: 'T1', type: 'step.ended', seq: 4 } }))
+    expect(() => journal.record({ type: 'step.ended' })).toThrow(
+      expect.objectContaining({ code: 'rule-broken', data: { rule: 'T1', type: 'step.ended', seq: 4 } }),
+    )
     await expect(journal.commit({ type: 'step.ended' }, [])).rejects.toMatchObject({ code: 'rule-broken' })
     await journal.flush()
     expect(await stored()).toHaveLength(3)
@@ -100,7 +109,14 @@ describe('the journal', () => {
     journal.record({ type: 'step.started', purpose: 'step' })
     expect(journal.holdsResults).toBe(false)
     await journal.commit({ type: 'model.requested', attempt: 1, purpose: 'step', messages: 1, toolChoice: 'auto' }, [])
-    journal.record({ type: 'model.failed', attempt: 1, failure: { kind: 'server', message: '', retry: true }, retryAt: 1, text: '', usage: { known: true, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 } })
+    journal.record({
+      type: 'model.failed',
+      attempt: 1,
+      failure: { kind: 'server', message: '', retry: true },
+      retryAt: 1,
+      text: '',
+      usage: { known: true, input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 },
+    })
     expect(journal.holdsResults).toBe(true)
     await journal.flush()
     expect(journal.holdsResults).toBe(false)
@@ -118,6 +134,9 @@ describe('the journal', () => {
     const { journal, store } = await writing()
     const event = { type: 'loop.noted', key: 'k', value: 1, seq: 1, at: 0, fence: 1, turn: 0, step: 0 } as const
     await store.append({ session: SESSION, fence: 1, tail: 0, events: [event], consume: [] })
-    await expect(journal.flush()).rejects.toMatchObject({ code: 'log-conflict', message: expect.stringContaining('its tail is 1, expected 0') })
+    await expect(journal.flush()).rejects.toMatchObject({
+      code: 'log-conflict',
+      message: expect.stringContaining('its tail is 1, expected 0'),
+    })
   })
 })

@@ -22,8 +22,17 @@ async function leased() {
   await store.create(SESSION)
   const mortal = new Mortal({ clock, store })
   const lost: Error[] = []
-  const acquired = (await store.acquire(SESSION, { owner: 'a', ttlMs: TTL_MS })) as Extract<Acquired, { kind: 'acquired' }>
-  const options = { session: SESSION, fence: acquired.fence, store: mortal.store, clock: mortal.clock, leaseTtlMs: TTL_MS }
+  const acquired = (await store.acquire(SESSION, { owner: 'a', ttlMs: TTL_MS })) as Extract<
+    Acquired,
+    { kind: 'acquired' }
+  >
+  const options = {
+    session: SESSION,
+    fence: acquired.fence,
+    store: mortal.store,
+    clock: mortal.clock,
+    leaseTtlMs: TTL_MS,
+  }
   const lease = new Lease({ ...options, lease: acquired, onLost: (error) => lost.push(error) })
   lease.start()
   return { clock, store, mortal, lease, lost }
@@ -49,7 +58,9 @@ describe('a lease', () => {
     await clock.advance(TTL_MS * 0.8 - 1)
     expect([lease.holds(), lost.length]).toEqual([true, 0])
     await clock.advance(1)
-    expect(lost).toMatchObject([{ code: 'lease-lost', message: expect.stringContaining('could not be renewed in time') }])
+    expect(lost).toMatchObject([
+      { code: 'lease-lost', message: expect.stringContaining('could not be renewed in time') },
+    ])
     expect(lease.holds()).toBe(false)
     expect(await takeOver(store)).toMatchObject({ kind: 'busy' })
   })
@@ -60,7 +71,15 @@ describe('a lease', () => {
     mortal.freeze()
     // The clock of this one goes on: only its line to the store hangs.
     const acquired = { kind: 'acquired', fence: 1, tail: 0, expiresAt: clock.now() + TTL_MS, repaired: null } as const
-    const lease = new Lease({ session: SESSION, fence: 1, store, clock, leaseTtlMs: TTL_MS, lease: acquired, onLost: (error) => lost.push(error) })
+    const lease = new Lease({
+      session: SESSION,
+      fence: 1,
+      store,
+      clock,
+      leaseTtlMs: TTL_MS,
+      lease: acquired,
+      onLost: (error) => lost.push(error),
+    })
     lease.start()
     await clock.advance(TTL_MS * 0.8)
     expect([lease.holds(), lost.length]).toEqual([false, 1])
@@ -101,7 +120,15 @@ describe('a lease', () => {
   it('that never ends needs no timer', () => {
     const clock = new FakeClock()
     const acquired = { kind: 'acquired', fence: 1, tail: 0, expiresAt: null, repaired: null } as const
-    const lease = new Lease({ session: SESSION, fence: 1, store: memoryStore({ clock }), clock, leaseTtlMs: TTL_MS, lease: acquired, onLost: () => {} })
+    const lease = new Lease({
+      session: SESSION,
+      fence: 1,
+      store: memoryStore({ clock }),
+      clock,
+      leaseTtlMs: TTL_MS,
+      lease: acquired,
+      onLost: () => {},
+    })
     lease.start()
     expect([clock.armed, lease.holds()]).toEqual([0, true])
   })

@@ -10,7 +10,8 @@ const NUMBER: Token<number> = { name: 'number' }
 
 const host = (parent: PluginHost | null = null): PluginHost => new PluginHost({ parent, emit: () => {} })
 const plugin = (name: string, setup: (scope: Scope) => void): Plugin => ({ name, setup })
-const listening = (name: string, options: { before?: string[]; after?: string[] } = {}): Plugin => plugin(name, (scope) => scope.on('onEvent', () => {}, options))
+const listening = (name: string, options: { before?: string[]; after?: string[] } = {}): Plugin =>
+  plugin(name, (scope) => scope.on('onEvent', () => {}, options))
 const order = (of: PluginHost): string[] => of.hooks('onEvent').map((hook) => hook.plugin)
 const toolNamed = (name: string): ReturnType<Tools['add']> => new Tools().add(name, { kind: 'returns', text: '' })
 
@@ -35,10 +36,14 @@ describe('hooks', () => {
     const plugins = host()
     plugins.load(listening('a', { before: ['b'] }))
     const version = plugins.version
-    expect(() => plugins.load(plugin('b', (scope) => {
-      scope.section({ name: 's', text: 't' })
-      scope.on('onEvent', () => {}, { before: ['a'] })
-    }))).toThrow(expect.objectContaining({ code: 'plugin-invalid', message: expect.stringContaining('"a", "b"') }))
+    expect(() =>
+      plugins.load(
+        plugin('b', (scope) => {
+          scope.section({ name: 's', text: 't' })
+          scope.on('onEvent', () => {}, { before: ['a'] })
+        }),
+      ),
+    ).toThrow(expect.objectContaining({ code: 'plugin-invalid', message: expect.stringContaining('"a", "b"') }))
     expect([order(plugins), plugins.sections(), plugins.version]).toEqual([['a'], [], version])
     plugins.load(listening('b'))
   })
@@ -64,12 +69,16 @@ describe('a scope', () => {
     parent.load(plugin('above', (scope) => scope.provide(NUMBER, 7)))
     const child = host(parent)
     let seen: number | null = null
-    child.load(plugin('below', (scope) => {
-      seen = scope.use(NUMBER)
-      scope.provide({ name: 'own' } as Token<string>, 'x')
-    }))
+    child.load(
+      plugin('below', (scope) => {
+        seen = scope.use(NUMBER)
+        scope.provide({ name: 'own' } as Token<string>, 'x')
+      }),
+    )
     expect(seen).toBe(7)
-    expect(() => parent.load(plugin('curious', (scope) => scope.use({ name: 'own' } as Token<string>)))).toThrow(expect.objectContaining({ code: 'service-missing' }))
+    expect(() => parent.load(plugin('curious', (scope) => scope.use({ name: 'own' } as Token<string>)))).toThrow(
+      expect.objectContaining({ code: 'service-missing' }),
+    )
   })
 
   it('may provide what its parent provides, for itself', () => {
@@ -77,27 +86,33 @@ describe('a scope', () => {
     parent.load(plugin('above', (scope) => scope.provide(NUMBER, 7)))
     const child = host(parent)
     let seen: number | null = null
-    child.load(plugin('below', (scope) => {
-      scope.provide(NUMBER, 8)
-      seen = scope.use(NUMBER)
-    }))
+    child.load(
+      plugin('below', (scope) => {
+        scope.provide(NUMBER, 8)
+        seen = scope.use(NUMBER)
+      }),
+    )
     expect(seen).toBe(8)
   })
 
   it('does not register a name twice', () => {
     const plugins = host()
     plugins.load(plugin('a', (scope) => scope.tool(toolNamed('look'))))
-    expect(() => plugins.load(plugin('b', (scope) => scope.tool(toolNamed('look'))))).toThrow(expect.objectContaining({ code: 'plugin-invalid', message: expect.stringContaining('tool "look"') }))
+    expect(() => plugins.load(plugin('b', (scope) => scope.tool(toolNamed('look'))))).toThrow(
+      expect.objectContaining({ code: 'plugin-invalid', message: expect.stringContaining('tool "look"') }),
+    )
     expect(() => plugins.load(plugin('a', () => {}))).toThrow(expect.objectContaining({ code: 'plugin-invalid' }))
   })
 
   it('orders its sections by number, then by name', () => {
     const plugins = host()
-    plugins.load(plugin('a', (scope) => {
-      scope.section({ name: 'b', text: 'two' })
-      scope.section({ name: 'a', text: () => 'one' })
-      scope.section({ name: 'c', order: -1, text: 'zero' })
-    }))
+    plugins.load(
+      plugin('a', (scope) => {
+        scope.section({ name: 'b', text: 'two' })
+        scope.section({ name: 'a', text: () => 'one' })
+        scope.section({ name: 'c', order: -1, text: 'zero' })
+      }),
+    )
     expect(plugins.sections().map((section) => section.text())).toEqual(['zero', 'one', 'two'])
   })
 
@@ -123,29 +138,35 @@ describe('unloading', () => {
   it('undoes all that was registered, last first', async () => {
     const plugins = host()
     const undone: string[] = []
-    plugins.load(plugin('a', (scope) => {
-      scope.on('onEvent', () => {})
-      scope.onUnload(() => void undone.push('first'))
-      scope.tool(toolNamed('look'))
-      scope.section({ name: 's', text: 't' })
-      scope.provide(NUMBER, 1)
-      scope.fold({ initial: 0, apply: (state) => state })
-      scope.onUnload(async () => void undone.push('last'))
-    }))
+    plugins.load(
+      plugin('a', (scope) => {
+        scope.on('onEvent', () => {})
+        scope.onUnload(() => void undone.push('first'))
+        scope.tool(toolNamed('look'))
+        scope.section({ name: 's', text: 't' })
+        scope.provide(NUMBER, 1)
+        scope.fold({ initial: 0, apply: (state) => state })
+        scope.onUnload(async () => void undone.push('last'))
+      }),
+    )
     await plugins.unload('a')
     expect(undone).toEqual(['last', 'first'])
     expect([order(plugins), plugins.tools(), plugins.sections(), plugins.folds()]).toEqual([[], [], [], []])
-    expect(() => plugins.load(plugin('b', (scope) => scope.use(NUMBER)))).toThrow(expect.objectContaining({ code: 'service-missing' }))
+    expect(() => plugins.load(plugin('b', (scope) => scope.use(NUMBER)))).toThrow(
+      expect.objectContaining({ code: 'service-missing' }),
+    )
   })
 
   it('undoes the rest where one step fails, and says so then', async () => {
     const plugins = host()
-    plugins.load(plugin('a', (scope) => {
-      scope.on('onEvent', () => {})
-      scope.onUnload(() => {
-        throw new Error('it is stuck')
-      })
-    }))
+    plugins.load(
+      plugin('a', (scope) => {
+        scope.on('onEvent', () => {})
+        scope.onUnload(() => {
+          throw new Error('it is stuck')
+        })
+      }),
+    )
     await expect(plugins.unload('a')).rejects.toThrow('it is stuck')
     expect(order(plugins)).toEqual([])
   })

@@ -20,6 +20,10 @@ describe('the delay before the next attempt', () => {
   })
 
   it('T10: there are so many attempts and no more', () => {
-    expect([retryDelay(failure(), 3, 4, 0.5), retryDelay(failure(), 4, 4, 0.5), retryDelay(failure(), 1, 1, 0.5)]).toEqual([1_000, null, null])
+    expect([
+      retryDelay(failure(), 3, 4, 0.5),
+      retryDelay(failure(), 4, 4, 0.5),
+      retryDelay(failure(), 1, 1, 0.5),
+    ]).toEqual([1_000, null, null])
   })
 })

@@ -60,7 +60,9 @@ describe('other text', () => {
 
 describe('the notice at the step limit', () => {
   it('T4: is for people, where no model wrote a summary', () => {
-    expect(withNotice({ kind: 'step-limit', how: 'handback', steps: 3 }, WORDINGS.en)).toMatchObject({ notice: WORDINGS.en.limitNotice(3) })
+    expect(withNotice({ kind: 'step-limit', how: 'handback', steps: 3 }, WORDINGS.en)).toMatchObject({
+      notice: WORDINGS.en.limitNotice(3),
+    })
     expect(withNotice({ kind: 'step-limit', how: 'summary', steps: 3 }, WORDINGS.en)).not.toHaveProperty('notice')
     expect(withNotice({ kind: 'completed' }, WORDINGS.en)).toEqual({ kind: 'completed' })
   })

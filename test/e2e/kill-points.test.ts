@@ -1,8 +1,7 @@
 /** `kill -9` at every sync point, at each of its occurrences, and then another process goes on. */
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { goOnHere, owedWrites, proveWhole, readLog } from './aftermath.ts'
-import type { Scene } from './processes.ts'
-import { inTwoLanes, useScenes } from './processes.ts'
+import { inTwoLanes, Scene, useScenes } from './processes.ts'
 
 const scene = useScenes()
 const job = { scenario: 'turn', send: 'go', delayMs: 1 } as const
@@ -22,6 +21,13 @@ async function prove(one: Scene, where: string): Promise<void> {
 }
 
 describe('C4, I2, W4: a process that is killed', () => {
+  let reached: Readonly<Record<string, number>> = {}
+  beforeAll(async () => {
+    const whole = new Scene()
+    reached = (await whole.start(job).says('idle')).reached ?? {}
+    await whole.remove()
+  })
+
   // How often each is reached at least: before and after each commit, model call, body, piece of output, and the release.
   const POINTS: readonly (readonly [point: string, least: number])[] = [
     ['before-append', 6],
@@ -38,7 +44,7 @@ describe('C4, I2, W4: a process that is killed', () => {
   it.each(POINTS)(
     'at %s, each time that it is reached: the next one finishes the same turn, nothing is lost or done twice',
     async (point, least) => {
-      const times = await countOf(point)
+      const times = reached[point] ?? 0
       expect(times).toBeGreaterThanOrEqual(least)
       let killed = 0
       await inTwoLanes(
@@ -53,10 +59,4 @@ describe('C4, I2, W4: a process that is killed', () => {
       expect(killed).toBeGreaterThanOrEqual(Math.min(least, times))
     },
   )
-
-  async function countOf(point: string): Promise<number> {
-    const worker = scene().start(job)
-    const { reached } = await worker.says('idle')
-    return reached![point] ?? 0
-  }
 })
