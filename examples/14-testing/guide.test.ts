@@ -51,7 +51,7 @@ it('waits a second for a flaky service, and gives up after ten', async () => {
 it('tries again when the provider is overloaded', async () => {
   const clock = new FakeClock()
   const model = scriptedModel([
-    { fault: { kind: 'http', status: 503, retryAfter: 2 }, when: { attempt: 1 }, once: true },
+    { fault: { kind: 'http', status: 503, retryAfterSeconds: 2 }, when: { attempt: 1 }, once: true },
     { emit: [{ text: 'Here I am.' }] },
   ])
   const harness = await createHarness({ store: 'memory', clock })

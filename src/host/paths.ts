@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync, existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { TurnstepError } from '../kernel/errors.ts'
+import { messageOf } from '../util/text.ts'
 import { env } from './node.ts'
 
 export interface Paths {
@@ -24,8 +25,7 @@ export function ensureHome({ home }: Pick<Paths, 'home'>): void {
     const ignore = join(home, '.gitignore')
     if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new TurnstepError('store-unwritable', `cannot write to "${home}" (${why}); make it writable, or set TURNSTEP_HOME to another folder`, { cause })
+    throw new TurnstepError('store-unwritable', `cannot write to "${home}" (${messageOf(cause)}); make it writable, or set TURNSTEP_HOME to another folder`, { cause })
   }
 }
 

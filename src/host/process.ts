@@ -18,6 +18,7 @@ import type { FoundProcess, ProcessEnd, ProcessRequest, ProcessResult, RunProces
 import { RESULT_LIMITS } from '../util/cut.ts'
 import { deferred } from '../util/deferred.ts'
 import { HeadTail } from '../util/head-tail.ts'
+import { messageOf } from '../util/text.ts'
 import { FAMILY_VARIABLE, findFamily, killGroupNow, startTime, stopFamily } from './process-family.ts'
 import type { Family } from './process-family.ts'
 
@@ -99,7 +100,7 @@ const isChild = (child: ChildProcess | Failed): child is ChildProcess => !('kind
 
 function failed(error: unknown): Failed {
   const code = (error as NodeJS.ErrnoException).code ?? 'UNKNOWN'
-  return { kind: 'failed', code, message: error instanceof Error ? error.message : String(error) }
+  return { kind: 'failed', code, message: messageOf(error) }
 }
 
 function failureOf(child: ChildProcess): Promise<Failed> {

@@ -22,6 +22,7 @@ export const ERRORS = {
   'input-settled': 'terminal',
   'input-not-entered': 'terminal',
   'ask-missing': 'terminal',
+  'step-missing': 'terminal',
   'model-unknown': 'terminal',
   'model-key-missing': 'terminal',
   'script-failed': 'terminal',

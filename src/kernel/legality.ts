@@ -4,9 +4,10 @@
  * written, and again whenever a log is read.
  */
 import type { Event, EventHead, EventOf, EventType } from './events.ts'
+import { canonicalJson } from '../util/json.ts'
 import { FORMAT } from './events.ts'
 import { sizeOf } from './context.ts'
-import { replyCallId } from './ids.ts'
+import { replyCallId, type CallId } from './ids.ts'
 import { isBlank, type Part } from './message.ts'
 import type { CallOutcome, TurnOutcome } from './outcome.ts'
 import { barrier } from './plan.ts'
@@ -233,9 +234,9 @@ function innerCall(parent: Call | undefined): RuleBreak | null {
   return parent?.status === 'started' ? null : no('C2', 'its parent is not running')
 }
 
-function onCall(s: State, id: string, allowed: readonly CallStatus[], rule: string): RuleBreak | null {
+function onCall(s: State, id: CallId, allowed: readonly CallStatus[], rule: string): RuleBreak | null {
   return inStep(s, rule, (step) => {
-    const call = step.byId.get(id as never)
+    const call = step.byId.get(id)
     if (call === undefined) return no(rule, `no call ${id}`)
     return allowed.includes(call.status) ? null : no(rule, `${id} is ${call.status}`)
   })
@@ -253,6 +254,9 @@ function startRefusal(s: State, e: EventOf<'call.started'>, step: Step, call: Ca
   if (call.status === 'started') {
     if (call.record.effect === 'write') return no('C4', 'a write is never run twice')
     if (e.fence <= call.fence) return no('C4', `started under fence ${call.fence} already`)
+  }
+  if (call.status === 'approved' && e.args !== undefined && canonicalJson(e.args) !== canonicalJson(call.args ?? call.record.args)) {
+    return no('A2', 'what runs is not what was approved')
   }
   if (e.attempt !== call.attempt + 1) return no('C3', `start ${e.attempt} after ${call.attempt}`)
   const before = barrier(step.calls, call)
@@ -272,7 +276,8 @@ const ENDS: Record<CallOutcome['kind'], readonly CallStatus[]> = {
 }
 
 function callEnded(s: State, e: EventOf<'call.ended'>): RuleBreak | null {
-  const status = onCall(s, e.call, ENDS[e.outcome.kind], 'C2')
+  // An outcome of a newer version is none of this one's.
+  const status = onCall(s, e.call, ENDS[e.outcome.kind] ?? [], 'C2')
   if (status !== null) return status
   return e.content.length === 0 ? no('C2', 'a result without content') : null
 }

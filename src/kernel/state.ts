@@ -137,6 +137,28 @@ export interface Straggler {
   readonly resources: CallRecord['resources']
 }
 
+/** A state as everybody but the fold sees it: nothing in it can be assigned. */
+export type StateView = Readonly<Omit<State, 'turn' | 'step' | 'context' | 'late' | 'settled' | 'grants' | 'stragglers' | 'damage'>> & {
+  readonly turn: null | TurnView
+  readonly step: null | StepView
+  readonly context: readonly Message[]
+  readonly late: readonly UserMessage[]
+  readonly settled: ReadonlySet<InputId>
+  readonly grants: ReadonlySet<string>
+  readonly stragglers: ReadonlyMap<CallId, Straggler>
+  readonly damage: readonly { readonly seq: number; readonly from: number; readonly reason: string }[]
+}
+
+export type TurnView = Readonly<Omit<Turn, 'directives' | 'guard'>> & {
+  readonly directives: readonly UserMessage[]
+  readonly guard: readonly GuardStep[]
+}
+
+export type StepView = Readonly<Omit<Step, 'calls' | 'byId'>> & {
+  readonly calls: readonly Readonly<Call>[]
+  readonly byId: ReadonlyMap<CallId, Readonly<Call>>
+}
+
 /** Bounds of what the state remembers. At the bound the oldest is forgotten. */
 export const SETTLED_MAX = 512
 export const STRAGGLERS_MAX = 64

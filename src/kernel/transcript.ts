@@ -17,13 +17,16 @@ export class TranscriptCheck {
   #seen = new Set<CallId>()
   #last: Message['role'] | null = null
   #source: readonly unknown[] | null = null
+  /** A context with a fault has it for good: nothing in it is ever changed (X1). */
+  #fault: TranscriptFault | null = null
 
   /** Checks the messages not read yet, and that a model may speak next. `source` names the context: another one starts over. */
   check(messages: Messages, source: readonly unknown[]): TranscriptFault | null {
     if (source !== this.#source || messages.length < this.#read) this.#restart(source)
+    if (this.#fault !== null) return this.#fault
     for (; this.#read < messages.length; this.#read++) {
       const problem = this.#accept(messages.at(this.#read)!)
-      if (problem !== null) return { at: this.#read, problem }
+      if (problem !== null) return (this.#fault = { at: this.#read, problem })
     }
     if (messages.length === 0) return { at: 0, problem: 'there is no message' }
     if (this.#open.length > 0) return { at: messages.length, problem: `calls without a result: ${this.#open.join(', ')}` }
@@ -36,6 +39,7 @@ export class TranscriptCheck {
     this.#open = []
     this.#seen = new Set()
     this.#last = null
+    this.#fault = null
   }
 
   #accept(message: Message): string | null {

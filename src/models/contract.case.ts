@@ -182,7 +182,7 @@ function failures(play: Play): void {
   })
 
   it('T10: tells how long to wait', async () => {
-    const { model } = await play({ fault: { kind: 'http', status: 429, retryAfter: 3 } })
+    const { model } = await play({ fault: { kind: 'http', status: 429, retryAfterSeconds: 3 } })
     expect(failureOf((await collect(model, ask('go'))).end).retryAfterMs).toBe(3000)
   })
 

@@ -4,6 +4,7 @@
  */
 import type { Failure, FailureKind } from '../kernel/failure.ts'
 import { isPlainObject } from '../util/json.ts'
+import { quoted } from '../util/text.ts'
 import { retryAfter } from './retry-after.ts'
 import type { Cut } from './watch.ts'
 
@@ -76,9 +77,12 @@ export function failureOfBreak(error: unknown): Failure {
   }
 }
 
+/** Of what a provider said, so much is shown. */
+const SEEN_MAX = 300
+
 /** The failure of an answer that is not what the wire says. */
 export function protocolFailure(problem: string, seen: string, retry = true): Failure {
-  return { kind: 'protocol', message: `${problem}: ${quote(seen)}`, retry }
+  return { kind: 'protocol', message: `${problem}: ${quoted(seen, SEEN_MAX)}`, retry }
 }
 
 /** The failure of a stream that stopped without saying why. */
@@ -87,13 +91,6 @@ export const noFinish: Failure = {
   message: 'the stream ended without a finish reason, so the reply may be incomplete',
   retry: true,
 }
-
-/** A text as evidence: short, on one line, in quotes. */
-function quote(text: string): string {
-  return JSON.stringify(text.length > SEEN_MAX ? `${text.slice(0, SEEN_MAX)}…` : text)
-}
-
-const SEEN_MAX = 300
 
 // ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 

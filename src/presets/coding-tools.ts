@@ -2,6 +2,7 @@
 import { runProcess } from '../host/process.ts'
 import type { RunProcess } from '../runtime/processes.ts'
 import type { Tool } from '../runtime/tool.ts'
+import type { Locale } from '../runtime/wording.ts'
 import { editFileTool, listFilesTool, readFileTool, writeFileTool } from '../tools/files/index.ts'
 import { findFilesTool, grepTool } from '../tools/search/index.ts'
 import { shellTool } from '../tools/shell/index.ts'
@@ -20,7 +21,7 @@ export interface CodingToolsOptions {
   /** What starts programs: a sandbox instead of this host. */
   readonly runProcess?: RunProcess
   /** The language of what people read. Default `en`. */
-  readonly locale?: 'en' | 'zh'
+  readonly locale?: Locale
 }
 
 /** `read_file`, `list_files`, `write_file`, `edit_file`, `grep`, `find_files` and `shell`. */

@@ -37,7 +37,7 @@ function draftOf(run: Run, input: ControlInput): Draft | null {
   switch (control.kind) {
     case 'abort': {
       if (state.turn === null || state.turn.abort !== null) return null
-      const until = run.clock.now() + (control.graceMs ?? run.agent.settings.graceMs)
+      const until = run.store.now() + (control.graceMs ?? run.agent.settings.graceMs)
       return { type: 'turn.abort-asked', input: id, reason: control.reason, pending: control.pending, until }
     }
     case 'decide':
@@ -62,7 +62,7 @@ function decision(run: Run, input: ControlInput, control: Extract<Control, { kin
   const call = step?.byId.get(control.call)
   if (call?.status !== 'asked') return null
   if (control.argsHash !== undefined && control.argsHash !== call.argsHash) return null
-  if (call.expiresAt !== null && run.clock.now() >= call.expiresAt) return null
+  if (call.expiresAt !== null && run.store.now() >= call.expiresAt) return null
   const { decision: decided, grant, reason } = control
   return { type: 'call.approval-decided', call: control.call, decision: decided, by: input.origin, grant, input: input.id, ...(reason === undefined ? {} : { reason }) }
 }

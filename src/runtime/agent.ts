@@ -2,7 +2,7 @@
 import type { LoopSettings, Loop } from '../kernel/effects.ts'
 import { TurnstepError } from '../kernel/errors.ts'
 import type { EpochContent, StepLimitPolicy, ToolSpec, TurnLimits } from '../kernel/events.ts'
-import { canonicalJson } from '../util/json.ts'
+import { canonicalJson, isPlainObject } from '../util/json.ts'
 import { PluginHost, type Emit } from './plugin-host.ts'
 import type { Plugin } from './plugin.ts'
 import type { Ids, Model } from './ports.ts'
@@ -50,21 +50,54 @@ export interface AgentLimits {
 
 /** Declares an agent. Throws `config-invalid` on what can be seen to be wrong now. */
 export function agent(spec: AgentSpec): AgentSpec {
+  if (!isPlainObject(spec) || (typeof spec.model !== 'string' && typeof spec.model?.stream !== 'function')) {
+    throw new TurnstepError('config-invalid', 'an agent needs a model: give `model` as "provider/model" or as a Model')
+  }
+  refuseUnknown(spec, SPEC_KEYS, 'agent')
   const tools = spec.tools ?? []
   const names = new Set<string>()
   for (const tool of tools) {
     if (names.has(tool.name)) throw new TurnstepError('config-invalid', `two tools are named "${tool.name}"; rename one`)
     names.add(tool.name)
   }
-  for (const [name, value] of Object.entries(spec.limits ?? {})) {
-    const least = MAY_BE_ZERO.has(name) ? 0 : 1
-    if (typeof value !== 'number' || (Number.isSafeInteger(value) && value >= least)) continue
-    throw new TurnstepError('config-invalid', `limits.${name} is ${value}; give a whole number from ${least} up`)
-  }
+  checkLimits(spec.limits ?? {})
   return spec
 }
 
-const MAY_BE_ZERO = new Set(['vetoes', 'graceMs', 'staleAfterMs'])
+const SPEC_KEYS: readonly (keyof AgentSpec)[] = ['name', 'model', 'instructions', 'tools', 'plugins', 'loop', 'limits']
+
+/** What each limit may be: a whole number from so much up, or one of these words. */
+const LIMITS: { readonly [Name in keyof AgentLimits]-?: number | readonly string[] } = {
+  steps: 1,
+  atSteps: ['error', 'summary', 'handback', 'ask'],
+  vetoes: 0,
+  attempts: 1,
+  graceMs: 0,
+  staleAfterMs: 0,
+  starts: 1,
+  cuts: 1,
+  pool: 1,
+  followups: ['one', 'all'],
+  afterFailure: ['hold', 'continue'],
+}
+
+function checkLimits(limits: AgentLimits): void {
+  refuseUnknown(limits, Object.keys(LIMITS), 'limits')
+  for (const [name, rule] of Object.entries(LIMITS)) {
+    const value = limits[name as keyof AgentLimits]
+    if (value === undefined) continue
+    const fits = typeof rule === 'number' ? Number.isInteger(value) && Number(value) >= rule : rule.includes(String(value))
+    if (fits) continue
+    const wanted = typeof rule === 'number' ? `a whole number from ${rule} up` : `one of ${rule.join(', ')}`
+    throw new TurnstepError('config-invalid', `limits.${name} is ${JSON.stringify(value)}; give ${wanted}`)
+  }
+}
+
+function refuseUnknown(object: object, known: readonly string[], what: string): void {
+  for (const key of Object.keys(object)) {
+    if (!known.includes(key)) throw new TurnstepError('config-invalid', `${what} has no "${key}"; known: ${known.join(', ')}`)
+  }
+}
 
 export interface AgentSettings extends LoopSettings {
   readonly graceMs: number
@@ -113,7 +146,7 @@ export class LiveAgent {
     const { version } = this.plugins
     if (version === this.#seen) return
     this.#seen = version
-    this.#tools = new Map([...this.#own, ...this.plugins.tools()].map((tool) => [tool.name, tool]))
+    this.#tools = toolsByName(this.#own, this.plugins.tools())
     this.#content = this.#describe()
   }
 
@@ -124,6 +157,15 @@ export class LiveAgent {
     const { route } = this.model
     return { system, tools, route, hash: this.#ids.sha256(canonicalJson({ system, tools, route })) }
   }
+}
+
+function toolsByName(own: readonly Tool[], plugins: readonly Tool[]): Map<string, Tool> {
+  const tools = new Map(own.map((tool) => [tool.name, tool]))
+  for (const tool of plugins) {
+    if (tools.has(tool.name)) throw new TurnstepError('plugin-invalid', `a plugin brings a tool "${tool.name}", and there is one of that name already; rename one of them`)
+    tools.set(tool.name, tool)
+  }
+  return tools
 }
 
 function settingsOf(limits: AgentLimits): AgentSettings {

@@ -1,7 +1,7 @@
 /**
  * Bodies at work (C6, C7, C10, C13, T7). Owns each body from its start to its end, also when nobody waits for it any more.
  * Invariants: a non-read starts only after its `call.started` is durable and while the lease has time left (C3, W1); each start has
- * exactly one landing; a timeout is enforced whether the body listens or not; a body that outlives its call is a straggler: its real
+ * at most one landing; a timeout is enforced whether the body listens or not; a body that outlives its call is a straggler: its real
  * end goes to the inbox (C5); no timer, no listener survives a body.
  */
 import type { CallId } from '../kernel/ids.ts'
@@ -70,7 +70,12 @@ export class CallPool {
     }
     await this.#run.journal.flush()
     await this.#run.sync.reach('before-body')
-    for (const { call, prepared } of starting) if (this.#run.holdsLease()) this.#begin(call, prepared)
+    for (const { call, prepared } of starting) if (this.#mayBegin()) this.#begin(call, prepared)
+  }
+
+  /** Looked at right before each body: the lease may have run out, or the runner been told to stop, on the way from the commit (W1). */
+  #mayBegin(): boolean {
+    return !this.#run.stopSignal.aborted && this.#run.holdsLease()
   }
 
   #begin(call: Call, prepared: Prepared): void {
@@ -87,6 +92,8 @@ export class CallPool {
     let end: (CallEnd & { readonly progress?: string }) | Deferred | null
     try {
       const result = await prepared.tool.run(prepared.args, this.#context(body))
+      // It came back in time, however long those take who look at its result.
+      body.cancelTimer()
       end = isDeferred(result) ? result : await finishResult(this.#run, call, result)
     } catch (error) {
       end = this.#thrown(body, error)
@@ -134,10 +141,10 @@ export class CallPool {
     for (const earlier of this.#landed) if (this.#isDurable(earlier)) this.#landed.delete(earlier)
     this.#landed.add(landed)
     this.#run.land(() => {
-      const { journal, clock } = this.#run
+      const { journal, store } = this.#run
       if (this.#live.get(id) !== body) return void this.#landed.delete(landed)
       this.#live.delete(id)
-      const expiry = isDeferred(end) && end.expiresInMs !== undefined ? { expiresAt: clock.now() + end.expiresInMs } : {}
+      const expiry = isDeferred(end) && end.expiresInMs !== undefined ? { expiresAt: store.now() + end.expiresInMs } : {}
       const event = isDeferred(end) ? journal.record({ type: 'call.deferred', call: id, what: end.what, ...expiry }) : journal.record({ type: 'call.ended', call: id, ...end })
       landed.seq = event.seq
     })

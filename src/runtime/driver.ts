@@ -5,16 +5,17 @@
 import { isTurnstepError, TurnstepError } from '../kernel/errors.ts'
 import type { Draft } from '../kernel/events.ts'
 import type { SessionId } from '../kernel/ids.ts'
+import { releaseSoonDue } from './lease.ts'
 import { deferred } from '../util/deferred.ts'
 import type { Acquired } from './ports.ts'
 import { Runner, type RunnerOptions } from './runner.ts'
 import { Stragglers } from './stragglers.ts'
 
-export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers'> {
+export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers' | 'facts'> {
   /** Who we are, for those who are told that the session is busy. */
   readonly owner: string
   /** Asked before a lease is taken. */
-  readonly mayWake: () => Promise<boolean>
+  readonly mayWake: (signal: AbortSignal) => Promise<boolean>
 }
 
 /** After a fault that may pass, the session is due again so much later. */
@@ -28,9 +29,13 @@ export class Driver {
   /** The last look ended in a run. */
   #drove = false
   #again = false
-  #closed = false
+  readonly #closing = new AbortController()
+  /** What plugins want to have written, until it is. */
+  readonly #facts: Draft[] = []
   #runner: Runner | null = null
   #error: Error | null = null
+  /** The newest arrival when a runner stopped on a fault: what comes after it is a reason to try again. */
+  #arrivalAtFault: number | null = null
   /** Takes back the next try to release a lease that the store would not take. */
   #cancelRelease: () => void = () => {}
 
@@ -87,12 +92,13 @@ export class Driver {
   }
 
   emit(draft: Draft): void {
-    this.#runner?.emit(draft)
+    this.#facts.push(draft)
+    this.#runner?.factsCame()
   }
 
   /** Parks the session. Bodies and model calls that are still at work after `graceMs` are left behind. */
   async close(graceMs: number): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     this.#unwatch()
     this.#cancelRelease()
     this.#runner?.park()
@@ -119,13 +125,24 @@ export class Driver {
       })
   }
 
+  get #closed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
   async #isDue(): Promise<boolean> {
-    return (await this.#options.store.due([this.session])).length > 0
+    if ((await this.#options.store.due([this.session])).length > 0) return true
+    // After a fault that does not pass nothing makes the session due by itself, but a new input is a new reason (W3).
+    return this.#arrivalAtFault !== null && (await this.#newestArrival()) > this.#arrivalAtFault
+  }
+
+  async #newestArrival(): Promise<number> {
+    const pending = await this.#options.store.pending(this.session, { all: true })
+    return pending.reduce((newest, { arrival }) => Math.max(newest, arrival), -1)
   }
 
   /** True: it was due, and driven. */
   async #driveIfDue(): Promise<boolean> {
-    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake())) return false
+    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake(this.#closing.signal))) return false
     const acquired = await this.#acquire()
     if (acquired.kind !== 'acquired') return false
     await this.#drive(acquired)
@@ -139,11 +156,13 @@ export class Driver {
 
   async #drive(lease: Extract<Acquired, { kind: 'acquired' }>): Promise<void> {
     this.#error = null
-    this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers })
+    this.#arrivalAtFault = null
+    this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers, facts: this.#facts })
     try {
       if (this.#closed) this.#runner.park()
       await this.#runner.run()
     } catch (error) {
+      this.#arrivalAtFault = await this.#newestArrival().catch(() => null)
       await this.#letGo(lease.fence, error)
       throw error
     } finally {
@@ -163,11 +182,10 @@ export class Driver {
   async #letGo(fence: number, error: unknown, afterMs = RETRY_AFTER_MS): Promise<void> {
     if (isTurnstepError(error, 'lease-lost')) return
     const { store, clock } = this.#options
-    const passes = isTurnstepError(error) ? error.class === 'retry' || error.code === 'session-closed' : false
-    // Not at once: a time that has come already would keep the lease (W3).
-    const delayMs = isTurnstepError(error, 'session-closed') ? 1 : afterMs
+    const passes = isTurnstepError(error) && error.class === 'retry'
     try {
-      await store.release(this.session, fence, { wake: [], ...(passes ? { until: store.now() + delayMs } : {}) })
+      if (isTurnstepError(error, 'session-closed')) await releaseSoonDue(store, this.session, fence)
+      else await store.release(this.session, fence, { wake: [], ...(passes ? { until: store.now() + afterMs } : {}) })
     } catch {
       // The store is what failed, and said so to whoever waits for the session. Once it takes this it has had its time to come back.
       if (!this.#closed) this.#cancelRelease = clock.after(RETRY_AFTER_MS, () => void this.#letGo(fence, error, 1), { unref: true })

@@ -1,10 +1,10 @@
 import type { Run } from './run.ts'
 
 /** Begins a new epoch wherever system text, tools or model are not those of the last one (X1). Contract: no step is open. */
-export function ensureEpoch({ agent, state, journal }: Run): void {
+export function ensureEpoch({ agent, state, journal }: Run, why: 'changed' | 'switched' = 'changed'): void {
   const { content } = agent
   const { epoch } = state
   if (epoch?.content.hash === content.hash) return
-  const reason = epoch === null ? 'created' : 'changed'
+  const reason = epoch === null ? 'created' : why
   journal.record({ type: 'epoch.started', n: (epoch?.n ?? 0) + 1, reason, content })
 }

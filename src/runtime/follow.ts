@@ -1,6 +1,7 @@
 /** Following a session from outside: durable events without gaps, live ones as they pass. Reads only. */
 import type { SessionId } from '../kernel/ids.ts'
 import type { LiveBus } from './live.ts'
+import { damagedLog } from './load.ts'
 import type { Store } from './ports.ts'
 import type { Live, Watched } from './session.ts'
 
@@ -11,7 +12,12 @@ export interface FollowOptions {
   /** Events with a higher seq. */
   readonly after: number
   readonly signal: AbortSignal
+  /** Faults of this session's runners that are no news. Default: all so far. */
+  readonly stopsSeen?: number
 }
+
+/** Live items that wait for a reader. */
+const LIVE_MAX = 10_000
 
 /** A place in a session's log that moves on with it. Close it, or it listens for ever. */
 export class Follower {
@@ -29,6 +35,8 @@ export class Follower {
     const { store, bus, session, signal } = options
     const onLive = (live: Live): void => {
       this.#live.push(live)
+      // A slow reader loses the oldest: the channel is lossy, the log is not.
+      if (this.#live.length > LIVE_MAX) this.#live.splice(0, LIVE_MAX / 2)
       wake()
     }
     const onChange = (): void => {
@@ -36,12 +44,13 @@ export class Follower {
       wake()
     }
     signal.addEventListener('abort', wake, { once: true })
-    this.#undo = [store.watch(session, onChange), bus.subscribe(session, onLive), () => signal.removeEventListener('abort', wake)]
+    this.#undo = [store.watch(session, onChange), bus.subscribe(session, onLive, options.stopsSeen), () => signal.removeEventListener('abort', wake)]
   }
 
   /**
    * What is new, at once or when it comes; null once the signal has aborted. What was shown live before an event became durable
    * comes before it. The answer may be empty: something changed that is no event.
+   * Throws `log-damaged` where the log cannot be read on: never a silent prefix (L5).
    */
   async next(): Promise<readonly Watched[] | null> {
     const { signal } = this.#options
@@ -53,7 +62,8 @@ export class Follower {
     if (!this.#changed) return this.#takeLive()
     this.#changed = false
     const { store, session } = this.#options
-    const { events } = await store.read(session, { after: this.#cursor })
+    const { events, damage } = await store.read(session, { after: this.#cursor })
+    if (events.length === 0 && damage !== null) throw damagedLog(session, damage)
     this.#cursor = events.at(-1)?.seq ?? this.#cursor
     return [...this.#takeLive(), ...events.map((event): Watched => ({ kind: 'event', event }))]
   }

@@ -6,6 +6,7 @@ import type { Loop } from '../kernel/effects.ts'
 import { TurnstepError } from '../kernel/errors.ts'
 import { sessionId, type SessionId } from '../kernel/ids.ts'
 import { LiveAgent, type AgentSpec } from './agent.ts'
+import { askHook } from './ask-hook.ts'
 import { Driver } from './driver.ts'
 import { LiveBus } from './live.ts'
 import { PluginHost, type Emit } from './plugin-host.ts'
@@ -92,19 +93,19 @@ export class Harness {
     this.#specs.set(session, spec)
     const opened = await this.#openDriver(driver)
     if (opened.kind !== 'open') {
-      await this.#forget(session)
+      await this.#forget(driver)
       if (opened.kind === 'missing') throw missingSession(session)
       throw busy(session, opened.owner, opened.since)
     }
     this.#poll()
-    return this.#track(new DrivenSession(this.#handleOptions(session), driver, () => this.#forget(session)))
+    return this.#track(new DrivenSession(this.#handleOptions(session), driver, () => this.#forget(driver)))
   }
 
   async #openDriver(driver: Driver): ReturnType<Driver['open']> {
     try {
       return await driver.open()
     } catch (error) {
-      await this.#forget(driver.session)
+      await this.#forget(driver)
       throw error
     }
   }
@@ -126,11 +127,13 @@ export class Harness {
     return this.#ports.store.list()
   }
 
-  /** Deletes a session for good. Throws `session-busy` while somebody drives it. */
+  /** Deletes a session for good; it is closed here, if it is open. Throws `session-busy` while somebody drives it. */
   async remove(session: string): Promise<void> {
     const removed = await this.#ports.store.remove(checkedId(session))
     if (removed === 'missing') throw missingSession(session)
     if (removed === 'busy') throw new TurnstepError('session-busy', `session "${session}" is being driven; close it there first`)
+    const driver = this.#drivers.get(checkedId(session))
+    if (driver !== undefined) await this.#forget(driver)
   }
 
   /** Parks what runs, closes what is open here, unloads the plugins. The store is closed too: it was given to this harness. */
@@ -138,11 +141,19 @@ export class Harness {
     if (this.#closed) return
     this.#closed = true
     this.#cancelPoll?.()
-    await Promise.all([...this.#drivers.keys()].map((session) => this.#forget(session)))
-    for (const handle of this.#handles) await handle.close()
-    for (const agent of this.#agents.values()) await agent.plugins.unloadAll()
-    await this.#root.unloadAll()
-    await this.#ports.store.close()
+    const { drivers, handles, agents } = { drivers: [...this.#drivers.values()], handles: [...this.#handles], agents: [...this.#agents.values()] }
+    // Each step is taken whatever became of those before it: a plugin that cannot unload must not keep the store open.
+    const results = [...(await Promise.allSettled(drivers.map((driver) => this.#forget(driver))))]
+    for (const step of [
+      ...handles.map((handle) => () => handle.close()),
+      ...agents.map((agent) => () => agent.plugins.unloadAll()),
+      () => this.#root.unloadAll(),
+      () => this.#ports.store.close(),
+    ]) {
+      results.push(...(await Promise.allSettled([step()])))
+    }
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -195,33 +206,35 @@ export class Harness {
       locale,
       leaseTtlMs,
       agentOf: (name) => (name === null || name === agent.name || !this.#hasAgent(name) ? agent : this.#liveAgent(this.#specOf(name))),
-      publish: (live) => {
-        for (const hook of agent.plugins.hooks('onDelta')) observe(() => hook.hook(live, { session }), (error) => onError?.(error, session))
-        this.#bus.publish(session, live)
-      },
-      onDurable: (events) => {
-        for (const hook of agent.plugins.hooks('onEvent')) for (const event of events) observe(() => hook.hook(event, { session }), (error) => onError?.(error, session))
-      },
+      publish: (live) => this.#bus.publish(session, live),
+      onDurable: (events) => this.#bus.settle(session, events),
       report: (error) => onError?.(error, session),
-      mayWake: async () => {
-        try {
-          for (const hook of agent.plugins.hooks('decideWake')) if ((await hook.hook({ session })) === false) return false
-        } catch (error) {
-          onError?.(error as Error, session)
-        }
-        return true
-      },
+      mayWake: (signal) => this.#mayWake(session, agent, signal),
     })
+  }
+
+  /** One `false` keeps the session asleep; a hook that fails or does not answer has no say. */
+  async #mayWake(session: SessionId, agent: LiveAgent, signal: AbortSignal): Promise<boolean> {
+    for (const { hook, plugin, timeoutMs } of agent.plugins.hooks('decideWake')) {
+      const answer = await askHook(() => hook({ session }), { clock: this.#ports.clock, timeoutMs, plugin, signal, onControl: () => () => {} })
+      if (answer.kind === 'failed') this.#options.onError?.(answer.error, session)
+      if (answer.kind === 'control' || (answer.kind === 'answer' && answer.value === false)) return false
+    }
+    return true
   }
 
   #hasAgent(name: string): boolean {
     return (this.#options.agents ?? []).some((agent) => (agent.name ?? 'agent') === name)
   }
 
-  async #forget(session: SessionId): Promise<void> {
-    const driver = this.#drivers.get(session)
-    await driver?.close(CLOSE_GRACE_MS)
+  /** Closes a driver, if it is still the one of its session: an old handle that is closed again must not end a new one. */
+  async #forget(driver: Driver): Promise<void> {
+    const { session } = driver
+    if (this.#drivers.get(session) !== driver) return
+    await driver.close(CLOSE_GRACE_MS)
+    if (this.#drivers.get(session) !== driver) return
     this.#drivers.delete(session)
+    for (const agent of this.#agents.values()) for (const fold of agent.plugins.folds()) fold.forget(session)
     await this.#unloadUnused(session)
     if (this.#drivers.size > 0) return
     this.#cancelPoll?.()
@@ -313,12 +326,4 @@ function busy(session: SessionId, owner: string, since: number): TurnstepError {
   return new TurnstepError('session-busy', `session "${session}" is being driven by ${owner}; you can still send, steer and watch it`, {
     data: { session, owner, since },
   })
-}
-
-function observe(run: () => void, onError: (error: Error) => void): void {
-  try {
-    run()
-  } catch (error) {
-    onError(error instanceof Error ? error : new Error(String(error)))
-  }
 }

@@ -19,6 +19,8 @@ import { askEach, hasHook } from './run-hooks.ts'
 const PARTIAL_EVERY_MS = 1_000
 const QUOTE_MAX = 400
 
+const NO_TERMINAL: Failure = { kind: 'interrupted', message: 'the model adapter ended without a terminal; report it to its author', retry: true }
+
 interface Flight {
   readonly attempt: number
   readonly link: LinkedSignal
@@ -79,7 +81,7 @@ export class Inference {
     const run = this.#run
     const { system, tools } = run.state.epoch!.content
     const messages = new Messages(run.state.context)
-    const flight: Flight = { attempt, link: linkSignal(run.turnSignal), text: '', shown: false, partialAt: run.clock.now(), over: false }
+    const flight: Flight = { attempt, link: linkSignal(run.turnSignal), text: '', shown: false, partialAt: run.store.now(), over: false }
     this.#flight = flight
     const fault = this.#check.check(messages, run.state.context)
     if (fault !== null) {
@@ -115,12 +117,11 @@ export class Inference {
 
   async #pump(flight: Flight, iterator: AsyncIterator<ModelChunk>): Promise<void> {
     try {
-      for (let next = await iterator.next(); !flight.over; next = await iterator.next()) {
-        if (next.done === true) {
-          this.#fail(flight, { kind: 'interrupted', message: 'the model adapter ended without a terminal; report it to its author', retry: true })
-          return
-        }
-        if (next.value.type === 'end') this.#end(flight, next.value)
+      while (!flight.over) {
+        const next = await iterator.next()
+        if (flight.over) break
+        if (next.done === true) this.#fail(flight, NO_TERMINAL)
+        else if (next.value.type === 'end') this.#end(flight, next.value)
         else {
           this.#show(flight, next.value)
           await this.#run.sync.reach('model-output')
@@ -137,7 +138,7 @@ export class Inference {
     flight.shown = true
     if (chunk.type === 'text') flight.text += chunk.text
     run.publish({ ...chunk, turn: run.state.turn!.n, step: run.state.step!.n, attempt: flight.attempt })
-    const now = run.clock.now()
+    const now = run.store.now()
     if (now - flight.partialAt < PARTIAL_EVERY_MS || flight.text === '') return
     flight.partialAt = now
     const partial = { turn: run.state.turn!.n, step: run.state.step!.n, attempt: flight.attempt, text: flight.text }
@@ -176,7 +177,7 @@ export class Inference {
         type: 'model.failed',
         attempt: flight.attempt,
         failure: seen,
-        retryAt: retryInMs === null ? null : run.clock.now() + retryInMs,
+        retryAt: retryInMs === null ? null : run.store.now() + retryInMs,
         text: flight.text,
         usage: usage ?? estimateUsage(run.state, flight.text),
       })
@@ -195,6 +196,8 @@ export class Inference {
         decided = answer.retryInMs
         return 'stop'
       },
+      undefined,
+      'turn',
     )
     return decided === undefined ? retryDelay(failure, attempt, run.agent.settings.attemptsMax, run.random.next()) : decided
   }
@@ -217,9 +220,9 @@ export class Inference {
     flight.link.abort()
     flight.link.unlink()
     if (reason === 'aborted') return this.#recordAborted(flight, null)
-    const { journal, state, clock } = this.#run
+    const { journal, state, store } = this.#run
     const failure: Failure = { kind: 'superseded', message: 'given up for a steer before it had said anything', retry: true }
-    journal.record({ type: 'model.failed', attempt: flight.attempt, failure, retryAt: clock.now(), text: '', usage: estimateUsage(state, '') })
+    journal.record({ type: 'model.failed', attempt: flight.attempt, failure, retryAt: store.now(), text: '', usage: estimateUsage(state, '') })
   }
 
   #recordAborted(flight: Flight, usage: Usage | null): void {
@@ -236,8 +239,8 @@ export class Inference {
   }
 
   /** Closes the request of a runner that is gone: its text so far is kept, and unless the turn is aborted the step may try again (T8, T10). */
-  async recover(reason: 'crashed' | 'aborted'): Promise<void> {
-    const { state, store, session, journal, clock, agent } = this.#run
+  async closeOrphan(reason: 'crashed' | 'aborted'): Promise<void> {
+    const { state, store, session, journal, agent } = this.#run
     const { request, attempts } = state.step!
     const partial = await store.readPartial(session)
     const matches = partial !== null && partial.turn === state.turn!.n && partial.step === state.step!.n && partial.attempt === request!.attempt
@@ -249,7 +252,7 @@ export class Inference {
       reason,
       text,
       usage: estimateUsage(state, text),
-      retryAt: again ? clock.now() : null,
+      retryAt: again ? store.now() : null,
     })
   }
 

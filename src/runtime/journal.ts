@@ -53,6 +53,11 @@ export class Journal {
     return this.#buffer.some((event) => event.type.startsWith('call.') || event.type.startsWith('reply.') || event.type === 'model.failed')
   }
 
+  /** Plugins' facts that were recorded and are not durable. */
+  unwrittenFacts(): Draft[] {
+    return this.#buffer.filter((event) => event.type.startsWith('x.'))
+  }
+
   get isClean(): boolean {
     return this.#buffer.length === 0
   }

@@ -5,6 +5,7 @@
  */
 import type { CallOutcome } from '../kernel/outcome.ts'
 import type { CallId } from '../kernel/ids.ts'
+import { askHook } from './ask-hook.ts'
 import { judgeRepetition } from '../kernel/guard.ts'
 import type { Call } from '../kernel/state.ts'
 import { canonicalJson } from '../util/json.ts'
@@ -24,6 +25,9 @@ export interface Prepared {
   /** Arguments that a plugin put in place of the model's. */
   readonly rewritten: Args | null
 }
+
+/** How long a schema may take to check arguments. */
+const VALIDATE_MS = 30_000
 
 export class Judge {
   readonly #run: Run
@@ -51,11 +55,12 @@ export class Judge {
     }
   }
 
-  /** A call that may start though it was not judged here: it was approved, or starts again after a crash. Null: it was closed. */
+  /** A call that may start though it was not judged here: it was approved, or starts again after a crash. Null: it was closed, or control came in between. */
   async prepare(call: Call): Promise<Prepared | null> {
     const known = this.#prepared.get(call.record.id)
     if (known !== undefined) return known
     const checked = await this.#check(call, call.args ?? null)
+    if (checked === 'control') return null
     if ('tool' in checked) return checked
     // What was started cannot be said never to have run, though nothing here can run it any more.
     return this.#end(call, call.status === 'started' ? { kind: 'unknown', reason: 'crashed' } : checked)
@@ -63,26 +68,30 @@ export class Judge {
 
   async #one(call: Call): Promise<'done' | 'control'> {
     const prepared = await this.#validate(call, null)
+    if (prepared === 'control') return 'control'
     if (prepared === null || this.#guarded(call)) return 'done'
     const verdict = await this.#policy(call, prepared)
     if (verdict === 'control') return 'control'
-    await this.#apply(call, prepared, verdict)
-    return 'done'
+    return this.#apply(call, prepared, verdict)
   }
 
   /** Null: answered as invalid. */
-  async #validate(call: Call, rewritten: Args | null): Promise<Prepared | null> {
+  async #validate(call: Call, rewritten: Args | null): Promise<Prepared | 'control' | null> {
     const checked = await this.#check(call, rewritten)
-    return 'tool' in checked ? checked : this.#end(call, checked)
+    return checked === 'control' || 'tool' in checked ? checked : this.#end(call, checked)
   }
 
-  async #check({ record }: Call, rewritten: Args | null): Promise<Prepared | Invalid> {
+  async #check({ record }: Call, rewritten: Args | null): Promise<Prepared | Invalid | 'control'> {
     const { agent, wording } = this.#run
     const tool = agent.tools.get(record.name)
     if (tool === undefined) return invalid('tool', wording.noTool(record.name, [...agent.tools.keys()]))
     const args = rewritten ?? record.args
     if (args === undefined) return invalid('json', `${wording.badJson(argsProblem(record.rawArgs))}\nSchema: ${schemaHint(tool.parameters)}`)
-    const validated = await tool.validate(args)
+    // The schema is the user's code: it may take its time, or never come back.
+    const answer = await askHook(() => tool.validate(args), this.#run.askOptions({ plugin: record.name, timeoutMs: VALIDATE_MS }))
+    if (answer.kind === 'control') return 'control'
+    if (answer.kind === 'failed') return invalid('schema', answer.error.message)
+    const validated = answer.value!
     return validated.ok ? { tool, args: validated.args, rewritten } : invalid('schema', validated.message)
   }
 
@@ -102,8 +111,8 @@ export class Judge {
     let verdict: CallDecision = { kind: 'allow' }
     const { record } = call
     const reason = prepared.tool.approval(prepared.args)
-    if (reason !== null && !this.#run.state.grants.has(record.name)) verdict = { kind: 'ask', reason }
-    if (!hasHook(this.#run, 'decideCall')) return verdict
+    if (reason !== null) verdict = { kind: 'ask', reason }
+    if (!hasHook(this.#run, 'decideCall')) return this.#granted(call, verdict)
     const asked = await askEach(
       this.#run,
       'decideCall',
@@ -111,29 +120,37 @@ export class Judge {
       (answer) => void (verdict = stronger(verdict, answer)),
       (error) => void (verdict = stronger(verdict, { kind: 'deny', reason: error.message })),
     )
-    return asked === 'control' ? 'control' : verdict
+    return asked === 'control' ? 'control' : this.#granted(call, verdict)
   }
 
-  async #apply(call: Call, prepared: Prepared, verdict: CallDecision): Promise<void> {
+  /** What was granted for the session need not be asked again, whoever asks; a denial stands (A2). */
+  #granted({ record }: Call, verdict: CallDecision): CallDecision {
+    if (verdict.kind !== 'ask' || !this.#run.state.grants.has(record.name)) return verdict
+    return { kind: 'allow', ...(verdict.args === undefined ? {} : { args: verdict.args }) }
+  }
+
+  async #apply(call: Call, prepared: Prepared, verdict: CallDecision): Promise<'done' | 'control'> {
     if (verdict.kind === 'deny') {
       this.#end(call, { kind: 'denied', by: 'policy', reason: verdict.reason })
-      return
+      return 'done'
     }
     const ready = verdict.args === undefined ? prepared : await this.#validate(call, verdict.args)
-    if (ready === null) return
+    if (ready === 'control') return 'control'
+    if (ready === null) return 'done'
     if (verdict.kind === 'ask') this.#ask(call, ready, verdict)
     else this.#prepared.set(call.record.id, ready)
+    return 'done'
   }
 
   #ask(call: Call, { rewritten }: Prepared, { reason, expiresInMs }: Extract<CallDecision, { kind: 'ask' }>): void {
-    const { ids, journal, clock } = this.#run
+    const { ids, journal, store } = this.#run
     const argsHash = ids.sha256(canonicalJson(rewritten ?? call.record.args))
     journal.record({
       type: 'call.approval-asked',
       call: call.record.id,
       argsHash,
       reason,
-      ...(expiresInMs === undefined ? {} : { expiresAt: clock.now() + expiresInMs }),
+      ...(expiresInMs === undefined ? {} : { expiresAt: store.now() + expiresInMs }),
       ...(rewritten === null ? {} : { args: rewritten }),
     })
   }

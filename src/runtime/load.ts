@@ -26,6 +26,20 @@ export async function loadState(store: Store, session: SessionId, folds: readonl
   return { state, damage, folded: events.length }
 }
 
+/** What a reader gets who comes to where the log cannot be read any more (L5). */
+export function damagedLog(session: SessionId, damage: Damage): TurnstepError {
+  const { from, reason } = damage
+  const message = `the log of session "${session}" is damaged from event ${from} on: ${reason}; what comes before it can be read with \`limit\`, and opening the session for work sets the rest aside and goes on`
+  return new TurnstepError('log-damaged', message, { data: { session, from, reason } })
+}
+
+/** The state of a whole log. Throws `log-damaged` rather than to show a part of it as if it were all (L5). */
+export async function loadWhole(store: Store, session: SessionId): Promise<State> {
+  const { state, damage } = await loadState(store, session)
+  if (damage !== null) throw damagedLog(session, damage)
+  return state
+}
+
 async function fromNewestSnapshot(store: Store, session: SessionId): Promise<State | null> {
   const stored = await store.readSnapshot(session)
   if (stored === null) return null

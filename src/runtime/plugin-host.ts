@@ -48,6 +48,8 @@ export class PluginHost {
   readonly #folds = new Set<PluginFold>()
   readonly #loaded = new Map<string, (() => void | Promise<void>)[]>()
   #version = 0
+  /** Own and inherited hooks by name, as of a version: they are looked up for every delta. */
+  #merged: { readonly version: number; readonly hooks: Map<HookName, readonly RegisteredHook[]> } = { version: -1, hooks: new Map() }
 
   constructor(options: { readonly parent: PluginHost | null; readonly emit: Emit }) {
     this.#parent = options.parent
@@ -68,7 +70,8 @@ export class PluginHost {
       plugin.setup(this.#scope(plugin.name, undo))
     } catch (cause) {
       this.#loaded.delete(plugin.name)
-      for (const run of undo.toReversed()) void run()
+      // What it undoes asynchronously cannot be waited for here; that it fails is nothing beside why it is undone.
+      for (const run of undo.toReversed()) Promise.resolve(run()).catch(() => {})
       throw cause
     }
     this.#version++
@@ -98,9 +101,15 @@ export class PluginHost {
 
   /** The hooks of a name, in the order in which they are asked; the parent's first. */
   hooks<Name extends HookName>(name: Name): readonly RegisteredHook<Name>[] {
+    const { version } = this
+    if (this.#merged.version !== version) this.#merged = { version, hooks: new Map() }
+    const known = this.#merged.hooks.get(name) as readonly RegisteredHook<Name>[] | undefined
+    if (known !== undefined) return known
     const own = (this.#hooks.get(name) ?? NONE) as readonly RegisteredHook<Name>[]
     const above = this.#parent?.hooks(name) ?? (NONE as readonly RegisteredHook<Name>[])
-    return above.length === 0 ? own : own.length === 0 ? above : inOrder([...above, ...own])
+    const merged = above.length === 0 ? own : own.length === 0 ? above : inOrder([...above, ...own])
+    this.#merged.hooks.set(name, merged as readonly RegisteredHook[])
+    return merged
   }
 
   tools(): readonly Tool[] {
@@ -123,20 +132,28 @@ export class PluginHost {
   }
 
   #scope(plugin: string, undo: (() => void | Promise<void>)[]): Scope {
+    // A plugin may register at any time, not only while it is set up: each change is seen by whoever looks at the version.
+    const add = (run: () => void): void => {
+      this.#version++
+      undo.push(() => {
+        this.#version++
+        run()
+      })
+    }
     return {
-      on: (name, hook, options) => undo.push(this.#register(plugin, name, hook, options ?? {})),
-      tool: (tool) => undo.push(put(this.#tools, tool.name, tool, `tool "${tool.name}"`)),
+      on: (name, hook, options) => add(this.#register(plugin, name, hook, options ?? {})),
+      tool: (tool) => add(put(this.#tools, tool.name, tool, `tool "${tool.name}"`)),
       section: ({ name, order = 0, text }) => {
         const section: Section = { name, order, text: typeof text === 'string' ? () => text : text }
-        undo.push(put(this.#sections, name, section, `section "${name}"`))
+        add(put(this.#sections, name, section, `section "${name}"`))
       },
       fold: ({ initial, apply }) => {
         const fold = new SessionFold(initial, apply)
         this.#folds.add(fold)
-        undo.push(() => void this.#folds.delete(fold))
+        add(() => void this.#folds.delete(fold))
         return { read: (session) => fold.read(session) }
       },
-      provide: (token, value) => undo.push(put(this.#services, token.name, value, `service "${token.name}"`)),
+      provide: (token, value) => add(put(this.#services, token.name, value, `service "${token.name}"`)),
       use: <T>(token: Token<T>) => this.#use(token.name) as T,
       emit: (session, name, data) => this.#emit(session, `x.${plugin}.${name}`, data),
       onUnload: (run) => undo.push(run),

@@ -5,7 +5,7 @@ import type { InputId, SessionId } from '../kernel/ids.ts'
 import type { MessageInput } from '../kernel/input.ts'
 import type { Part } from '../kernel/message.ts'
 import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
-import type { State } from '../kernel/state.ts'
+import type { StateView } from '../kernel/state.ts'
 import type { Json } from '../util/json.ts'
 import type { Live } from './session.ts'
 import type { Args, CallEnd, Tool } from './tool.ts'
@@ -13,7 +13,7 @@ import type { Args, CallEnd, Tool } from './tool.ts'
 /** Passed to every hook. `signal` aborts when control arrives or the hook's time is over; its answer is then not used. */
 export interface HookContext {
   readonly session: SessionId
-  readonly state: Readonly<State>
+  readonly state: StateView
   readonly turn: number
   readonly step: number
   readonly signal: AbortSignal

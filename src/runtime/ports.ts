@@ -118,7 +118,7 @@ export interface SessionRow {
 }
 
 /** The running reply of a session: one row, overwritten. */
-export interface Partial {
+export interface PartialReply {
   readonly turn: number
   readonly step: number
   readonly attempt: number
@@ -159,8 +159,8 @@ export interface Store {
   /** Of these sessions (of all, if absent), the ones that nobody drives and that are due: input in a wake lane, a time that has come, or a driver that died (W3). */
   due(sessions?: readonly SessionId[]): Promise<readonly SessionId[]>
 
-  writePartial(session: SessionId, fence: number, partial: Partial): Promise<void>
-  readPartial(session: SessionId): Promise<Partial | null>
+  writePartial(session: SessionId, fence: number, partial: PartialReply): Promise<void>
+  readPartial(session: SessionId): Promise<PartialReply | null>
   writeSnapshot(session: SessionId, fence: number, seq: number, snapshot: Snapshot): Promise<void>
   /** The newest one that is not beyond the valid log. */
   readSnapshot(session: SessionId): Promise<{ readonly seq: number; readonly snapshot: Snapshot } | null>

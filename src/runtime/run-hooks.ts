@@ -7,6 +7,9 @@ type Answer<T> = T | undefined | void | Promise<T | undefined | void>
 /** What a hook's answer means for those after it: `stop` asks no more. */
 export type Taken = 'stop' | void
 
+/** What ends the wait for an answer: any control, the abort of the turn, or only the end of the runner, for what is a fact already. */
+export type Heed = 'control' | 'turn' | 'nothing'
+
 /**
  * Asks the hooks of a name one after the other, and stops as soon as control arrives: the caller then does nothing, and the loop
  * looks at the control first (KERNEL, trap 1). A hook that fails is reported and, unless `onFailure` says otherwise, has no say.
@@ -17,11 +20,11 @@ export async function askEach<Name extends HookName, T>(
   ask: (hook: Hooks[Name], context: HookContext) => Answer<T>,
   take: (value: T, plugin: string) => Taken,
   onFailure?: (error: Error, plugin: string) => Taken,
-  heed: 'control' | 'nothing' = 'control',
+  heed: Heed = 'control',
 ): Promise<'done' | 'control'> {
   for (const registered of run.agent.plugins.hooks(name)) {
     await run.sync.reach('before-hook')
-    const asked = askHook<T>((signal) => ask(registered.hook, run.hookContext(signal)), heed === 'control' ? run.askOptions(registered) : deaf(run, run.askOptions(registered)))
+    const asked = askHook<T>((signal) => ask(registered.hook, run.hookContext(signal)), heeding(run, heed, run.askOptions(registered)))
     const answer: HookAnswer<T> = asked instanceof Promise ? await asked : asked
     if (answer.kind === 'control') return 'control'
     if (answer.kind === 'failed') {
@@ -32,9 +35,9 @@ export async function askEach<Name extends HookName, T>(
   return 'done'
 }
 
-/** For what is a fact already, whatever else comes in. */
-function deaf(run: Run, options: AskOptions): AskOptions {
-  return { ...options, onControl: () => () => {}, signal: run.stopSignal }
+function heeding(run: Run, heed: Heed, options: AskOptions): AskOptions {
+  if (heed === 'control') return options
+  return { ...options, onControl: () => () => {}, signal: heed === 'turn' ? options.signal : run.stopSignal }
 }
 
 /** Whether anybody listens: nothing is paid for a hook without listeners. */

@@ -1,14 +1,14 @@
 /**
  * The runner: one lease of one session, from load to release. Asks the loop what to do, does it, writes down what happened.
  * Owns the order of things and nothing else: what may happen is the fold's, what should is the loop's, how is its parts'.
- * Invariants: all recording happens here, between two effects, one at a time; it sleeps only after a flush, and only if nothing
+ * Invariants: all recording happens within its loop, by one effect or landing at a time; it sleeps only after a flush, and only if nothing
  * arrived since it last looked; a runner that is not sure of its lease stops (W2).
  */
 import { assertNever } from '../util/assert.ts'
 import { linkSignal, type LinkedSignal } from '../util/signal.ts'
 import type { Effect, View } from '../kernel/effects.ts'
 import { TurnstepError } from '../kernel/errors.ts'
-import type { Draft, Event } from '../kernel/events.ts'
+import { FORMAT, type Draft, type Event } from '../kernel/events.ts'
 import { limitAskId, type SessionId } from '../kernel/ids.ts'
 import { toSnapshot } from '../kernel/snapshot.ts'
 import type { State } from '../kernel/state.ts'
@@ -25,8 +25,8 @@ import { Inbox } from './inbox.ts'
 import { Inference } from './inference.ts'
 import { InputsGone, Journal } from './journal.ts'
 import { Judge } from './judge.ts'
-import { Lease } from './lease.ts'
-import { loadState } from './load.ts'
+import { Lease, releaseSoonDue } from './lease.ts'
+import { damagedLog, loadState } from './load.ts'
 import type { HookContext } from './plugin.ts'
 import type { RegisteredHook } from './plugin-host.ts'
 import type { Acquired, Clock, Ids, Random, Store } from './ports.ts'
@@ -49,6 +49,8 @@ export interface RunnerOptions {
   readonly leaseTtlMs: number
   readonly locale: Locale
   readonly stragglers: Stragglers
+  /** Facts that plugins want to have written, of this session; taken from here as they are recorded. */
+  readonly facts: Draft[]
   /** The agent that a session names, or the one it was opened with. */
   readonly agentOf: (name: string | null) => LiveAgent
   readonly publish: (live: Live) => void
@@ -88,7 +90,6 @@ export class Runner implements Run {
   readonly #controlWaiters = new Set<() => void>()
   #turn: LinkedSignal
   #landings: (() => void)[] = []
-  #foreign: Draft[] = []
   #poke: (() => void) | null = null
   /** Something happened since this pass of the loop began to look. */
   #woken = false
@@ -162,9 +163,8 @@ export class Runner implements Run {
     this.#wake()
   }
 
-  /** Appends a plugin's fact with the next commit. */
-  emit(draft: Draft): void {
-    this.#foreign.push(draft)
+  /** There are facts to append: see to it. */
+  factsCame(): void {
     this.#wake()
   }
 
@@ -176,6 +176,7 @@ export class Runner implements Run {
   }
 
   publish(live: Live): void {
+    for (const { hook } of this.agent.plugins.hooks('onDelta')) this.#observe(() => hook(live, { session: this.session }))
     this.#options.publish(live)
   }
 
@@ -200,7 +201,8 @@ export class Runner implements Run {
       signal: this.turnSignal,
       onControl: (run) => {
         this.#controlWaiters.add(run)
-        if (this.inbox.isStale) void this.#announceControl()
+        // Control may have come in after the last hook and before this one: nobody was told of it then.
+        if (this.inbox.isStale || this.inbox.view.control > 0) void this.#announceControl()
         return () => this.#controlWaiters.delete(run)
       },
     }
@@ -211,7 +213,7 @@ export class Runner implements Run {
   async #load(): Promise<void> {
     const { session, store, fence } = this
     const { state, damage, folded } = await loadState(store, session, this.agent.plugins.folds())
-    if (damage !== null) throw new TurnstepError('log-damaged', `session "${session}" cannot be read beyond event ${state.seq}: ${damage.reason}`)
+    if (damage !== null) throw damagedLog(session, damage)
     this.#snapshotAt = state.seq - folded
     this.journal = new Journal({ store, session, fence, state, sync: this.sync, onDurable: (events) => this.#onDurable(events) })
     // A session that waited for people was not down, however long it took them (A3, C4).
@@ -222,11 +224,17 @@ export class Runner implements Run {
     this.inbox.reset()
   }
 
+  /** A claim came to nothing: the state is what the store says, and what plugins had to say is still to be said. */
+  async #reload(): Promise<void> {
+    this.#options.facts.unshift(...this.journal.unwrittenFacts())
+    await this.#load()
+  }
+
   /** What must be in the log before anything else: that it exists, what was lost of it, and which agent goes on. */
   async #open(): Promise<void> {
     const { locale, lease } = this.#options
     if (this.state.created === null) {
-      this.journal.record({ type: 'session.created', format: 1, agent: this.agent.name, locale })
+      this.journal.record({ type: 'session.created', format: FORMAT, agent: this.agent.name, locale })
     } else {
       this.wording = WORDINGS[this.state.created.locale === 'zh' ? 'zh' : 'en']
       this.agent = this.#options.agentOf(this.state.agent)
@@ -262,7 +270,7 @@ export class Runner implements Run {
         } else await this.#perform(effect)
       } catch (error) {
         if (!(error instanceof InputsGone)) throw error
-        await this.#load()
+        await this.#reload()
       }
       idle = this.state.seq === seq && effect.kind !== 'wait' ? idle + 1 : 0
       if (idle > IDLE_EFFECTS_MAX) throw new TurnstepError('loop-stalled', `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`)
@@ -279,7 +287,7 @@ export class Runner implements Run {
       shown: this.#inference.shown,
       fence: this.fence,
       held: this.#pool.held,
-      now: this.clock.now(),
+      now: this.store.now(),
       owed: this.#owed,
       settings: this.agent.settings,
     }
@@ -294,7 +302,7 @@ export class Runner implements Run {
 
   #recordLandings(): void {
     for (const record of this.#landings.splice(0)) record()
-    for (const draft of this.#foreign.splice(0)) this.journal.record(draft)
+    for (const draft of this.#options.facts.splice(0)) this.journal.record(draft)
   }
 
   async #perform(effect: Exclude<Effect, { kind: 'rest' }>): Promise<void> {
@@ -371,19 +379,19 @@ export class Runner implements Run {
       this.#gated = false
       return
     }
-    if (answer === 'gone') await this.#load()
+    if (answer === 'gone') await this.#reload()
     else this.inbox.touch()
   }
 
   async #settleRequest(reason: 'crashed' | 'aborted' | 'superseded'): Promise<void> {
-    if (reason === 'crashed' || !this.#inference.live) await this.#inference.recover(reason === 'aborted' ? 'aborted' : 'crashed')
+    if (reason === 'crashed' || !this.#inference.live) await this.#inference.closeOrphan(reason === 'aborted' ? 'aborted' : 'crashed')
     else this.#inference.abandon(reason)
   }
 
   #switch(effect: Extract<Effect, { kind: 'switch' }>): void {
     this.journal.record({ type: 'agent.switched', to: effect.to, by: effect.by })
     this.agent = this.#options.agentOf(effect.to)
-    ensureEpoch(this)
+    ensureEpoch(this, 'switched')
   }
 
   #abortTurn(): void {
@@ -396,7 +404,7 @@ export class Runner implements Run {
   async #sleep(until?: number): Promise<void> {
     await this.journal.flush()
     if (this.#woken || this.inbox.isStale) return
-    const ms = until === undefined ? LONGEST_SLEEP_MS : Math.min(until - this.clock.now(), LONGEST_SLEEP_MS)
+    const ms = until === undefined ? LONGEST_SLEEP_MS : Math.min(until - this.store.now(), LONGEST_SLEEP_MS)
     await new Promise<void>((resolve) => {
       const cancel = this.clock.after(ms, resolve)
       this.#poke = () => {
@@ -417,7 +425,7 @@ export class Runner implements Run {
     await this.journal.flush()
     await this.#snapshot()
     // A plugin may have had something to say about what was just written.
-    if (this.#foreign.length > 0) return false
+    if (this.#options.facts.length > 0) return false
     await this.sync.reach('before-release')
     const { wake, until, since } = rest
     const answer = await this.store.release(this.session, this.fence, {
@@ -436,8 +444,7 @@ export class Runner implements Run {
   async #parked(): Promise<boolean> {
     await this.journal.flush()
     if (this.#inference.live || this.#pool.live.size > 0) return false
-    // A moment from now: a time that has come already would keep the lease (W3).
-    await this.store.release(this.session, this.fence, { wake: [], until: this.store.now() + 1 })
+    await releaseSoonDue(this.store, this.session, this.fence)
     return true
   }
 
@@ -471,7 +478,17 @@ export class Runner implements Run {
 
   #onDurable(events: readonly Event[]): void {
     for (const fold of this.agent.plugins.folds()) for (const event of events) fold.apply(this.session, event)
+    for (const { hook } of this.agent.plugins.hooks('onEvent')) for (const event of events) this.#observe(() => hook(event, { session: this.session }))
     this.#options.onDurable(events)
+  }
+
+  /** Whoever only watches cannot stop a turn. */
+  #observe(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.report(error instanceof Error ? error : new Error(String(error)))
+    }
   }
 }
 

@@ -7,7 +7,7 @@ import type { Control, MessageLane, NewInput, PendingInput, ReceiptState } from 
 import { withoutBlanks, type Part } from '../kernel/message.ts'
 import { follow } from './follow.ts'
 import type { LiveBus } from './live.ts'
-import { loadState } from './load.ts'
+import { damagedLog, loadWhole } from './load.ts'
 import type { Changed, Clock, Ids, Store } from './ports.ts'
 import { requestContext } from './request-context.ts'
 import type { Content, PostOptions, Queue, Receipt, RequestContext, SessionHandle, SessionStatus, Turn, Watched } from './session.ts'
@@ -79,7 +79,7 @@ export class StoredSession implements SessionHandle {
   }
 
   async status(): Promise<SessionStatus> {
-    return statusOf((await loadState(this.options.store, this.id)).state)
+    return statusOf(await loadWhole(this.options.store, this.id))
   }
 
   async *watch(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Watched> {
@@ -100,7 +100,9 @@ export class StoredSession implements SessionHandle {
   }
 
   async history(options: { readonly after?: number; readonly limit?: number } = {}): Promise<readonly Event[]> {
-    return (await this.options.store.read(this.id, options)).events
+    const { events, damage } = await this.options.store.read(this.id, options)
+    if (damage !== null) throw damagedLog(this.id, damage)
+    return events
   }
 
   context(at?: { readonly turn: number; readonly step: number }): Promise<RequestContext> {
@@ -108,7 +110,7 @@ export class StoredSession implements SessionHandle {
   }
 
   async usage(): Promise<Usage> {
-    return (await loadState(this.options.store, this.id)).state.usage
+    return (await loadWhole(this.options.store, this.id)).usage
   }
 
   async close(): Promise<void> {
@@ -146,10 +148,11 @@ export class StoredSession implements SessionHandle {
     throwIfReadonly(this.options)
     const { store, bus, session } = this.options
     const { tail } = await store.read(session, { limit: 0 })
+    const stopsSeen = bus.stops(session)
     const posted = await store.put(session, input)
     if (posted.kind === 'missing') throw missingSession(session)
     const after = posted.kind === 'duplicate' && posted.state.kind !== 'queued' ? 0 : tail
-    return { store, bus, session, after, input: input.id, signal: this.#closing.signal }
+    return { store, bus, session, after, input: input.id, signal: this.#closing.signal, stopsSeen }
   }
 }
 

@@ -67,8 +67,17 @@ export class TurnHandle extends ReceiptHandle implements Turn {
   }
 
   async #waitOutcome(): Promise<Ended> {
+    let rejected: string | null = null
     for await (const batch of this.#batches()) {
-      for (const seen of batch) if (seen.kind === 'event' && seen.event.type === 'turn.ended') return { ...seen.event.outcome, goal: seen.event.goal }
+      for (const seen of batch) {
+        if (seen.kind !== 'event') continue
+        const { event } = seen
+        if (event.type === 'input.rejected' && event.input === this.id) rejected = event.reason
+        if (event.type !== 'turn.ended') continue
+        // A turn that was blocked for its inputs is their turn; any other never saw one that was rejected.
+        if (rejected !== null && event.outcome.kind !== 'blocked') throw notEntered(this.id, `rejected: ${rejected}`)
+        return { ...event.outcome, goal: event.goal }
+      }
     }
     throw closed(this.options.session)
   }
@@ -151,7 +160,7 @@ class TurnFilter {
   }
 
   #await(seen: Watched, out: Watched[]): void {
-    if (seen.kind === 'event' && seen.event.type === 'turn.started') this.#early = []
+    if (seen.kind === 'event' && seen.event.type === 'turn.started') this.#early = this.#early.filter((early) => turnOf(early) === turnOf(seen))
     this.#early.push(seen)
     this.#turn = this.#turnEntered(seen)
     if (this.#turn === null) return

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { RESULT_LIMITS, cutText, sizeOf } from './cut.ts'
 import { HeadTail } from './head-tail.ts'
@@ -35,6 +37,29 @@ describe('HeadTail', () => {
     const { text, omitted } = buffer.end()
     expect(sizeOf(text).bytes).toBeLessThanOrEqual(RESULT_LIMITS.bytes)
     expect(omitted.bytes).toBeGreaterThan(2 ** 30 - RESULT_LIMITS.bytes)
+  })
+
+  it('C11: of a single huge piece only the ends are held', () => {
+    // The collector of garbage, without a flag for the whole run.
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const buffers = Array.from({ length: 8 }, () => new HeadTail())
+    collect()
+    // Each of the pieces takes 16 MB; the newest may still be in use.
+    const before = process.memoryUsage().heapUsed
+    for (const [index, buffer] of buffers.entries()) buffer.push(String(index) + '漢😀\n'.repeat(2_000_000))
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(40 * 2 ** 20)
+    expect(buffers[0]!.end()).toEqual(cutText('0' + '漢😀\n'.repeat(2_000_000)))
+  })
+
+  it('C11: a long piece among short ones leaves the same cut, at limits of any size', () => {
+    const pieces = ['a\n', 'b'.repeat(700), '漢'.repeat(5000), 'c\n', '😀'.repeat(3000), 'd']
+    for (const limits of [RESULT_LIMITS, { bytes: 200, lines: 10 }, { bytes: 4000, lines: 3 }]) {
+      const buffer = new HeadTail(limits)
+      for (const piece of pieces) buffer.push(piece)
+      expect(buffer.end()).toEqual(cutText(pieces.join(''), limits))
+    }
   })
 
   it('C11: single bytes do not pile up', () => {

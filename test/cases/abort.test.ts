@@ -10,7 +10,7 @@ import { agentOf, eventsOf, linesOf, overStore, soon, strictModel, toolOf, useBe
 const bench = useBenches()
 
 describe('an abort while the model is not there', () => {
-  const throttled = { fault: { kind: 'http', status: 429, retryAfter: 5 } } as const
+  const throttled = { fault: { kind: 'http', status: 429, retryAfterSeconds: 5 } } as const
 
   it('case 018: the sleep before a retry hears it: it settles at once, no further call is made, the timer is gone', async () => {
     const one = bench()

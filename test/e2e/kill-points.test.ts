@@ -28,7 +28,7 @@ describe('C4, I2, W4: a process that is killed', () => {
     await whole.remove()
   })
 
-  // How often each is reached at least: before and after each commit, model call, body, piece of output, and the release.
+  // How often each is reached at least: before and after each commit, model call, body, piece of output, hook, and the release.
   const POINTS: readonly (readonly [point: string, least: number])[] = [
     ['before-append', 6],
     ['after-append', 6],
@@ -37,6 +37,7 @@ describe('C4, I2, W4: a process that is killed', () => {
     ['model-output', 6],
     ['before-body', 3],
     ['after-body', 5],
+    ['before-hook', 5],
     ['before-release', 1],
     ['after-release', 1],
   ]
@@ -58,5 +59,6 @@ describe('C4, I2, W4: a process that is killed', () => {
       // The last ones may not come when two results happen to land together.
       expect(killed).toBeGreaterThanOrEqual(Math.min(least, times))
     },
+    60_000,
   )
 })

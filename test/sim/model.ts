@@ -25,7 +25,7 @@ function mood({ chance, tools }: MoodyOptions): ScriptStep {
     [30, talk(chance)],
     [55, { emit: [{ text: 'calling' }, ...calls(chance, tools)] }],
     [4, { emit: [{ text: 'half a sen' }, ...calls(chance, tools)], stop: 'length' }],
-    [3, { fault: { kind: 'http', status: chance.pick([429, 500, 503]), retryAfter: chance.below(4) } }],
+    [3, { fault: { kind: 'http', status: chance.pick([429, 500, 503]), retryAfterSeconds: chance.below(4) } }],
     [1, { fault: { kind: 'http', status: 400 } }],
     [2, { emit: [{ text: 'broken' }], fault: { kind: 'cut' } }],
     [1, { emit: [{ text: 'quiet' }], fault: { kind: 'stall' } }],

@@ -287,6 +287,7 @@ const ADVICE: Record<ErrorCode, string> = {
   'input-settled': '这条输入已了结，不能再修改。',
   'input-not-entered': '这条输入没有进入任何一轮。',
   'ask-missing': '没有这个等待中的问题。',
+  'step-missing': '没有这一步的模型调用，请用历史查看有哪些。',
   'model-unknown': '写成 provider/model，例如 deepseek/deepseek-chat。',
   'model-key-missing': '设置上面指出的环境变量。',
   'script-failed': '脚本模型与实际运行不一致。',

@@ -122,7 +122,7 @@ export class ChatEncoder {
     return content.map((part) => (part.type === 'text' ? { type: 'text', text: part.text || EMPTY } : imagePart(part)))
   }
 
-  /** A tool message takes text only (C17). */
+  /** A tool message takes text only (wire C17). */
   #toolContent({ content }: ToolMessage): string {
     const marker = this.#options.images ? IMAGE_FOLLOWS : IMAGE_LEFT_OUT
     return content.map((part) => (part.type === 'text' ? part.text : marker)).join('\n') || EMPTY

@@ -3,6 +3,7 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import type { Failure } from '../../kernel/failure.ts'
 import type { Route } from '../../kernel/message.ts'
 import type { Clock, Model, ModelChunk, ModelEnd, ModelRequest } from '../../runtime/ports.ts'
+import { messageOf } from '../../util/text.ts'
 import { failureOfBreak, failureOfCut, failureOfError, failureOfNetwork, protocolFailure } from '../failures.ts'
 import { dispatcherFor, type Dispatcher, type ProxySettings } from '../proxy.ts'
 import { sseReader, type SseItem } from '../sse.ts'
@@ -91,7 +92,7 @@ class ChatLine {
     } catch (error) {
       decoder.fail({
         kind: 'unknown',
-        message: `the chat adapter failed: ${String(error)}. Please report it.`,
+        message: `the chat adapter failed: ${messageOf(error)}. Please report it.`,
         retry: false,
       })
     } finally {

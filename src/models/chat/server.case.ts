@@ -136,7 +136,7 @@ class Play {
     }
     if (fault?.kind === 'http') {
       consume()
-      if (fault.retryAfter !== undefined) response.setHeader('retry-after', String(fault.retryAfter))
+      if (fault.retryAfterSeconds !== undefined) response.setHeader('retry-after', String(fault.retryAfterSeconds))
       return json(response, fault.status ?? 500, {
         error: { message: fault.message ?? 'refused', type: 'x', code: fault.code ?? null },
       })

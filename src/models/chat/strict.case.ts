@@ -1,7 +1,7 @@
 /** What strict endpoints refuse in a request (wire rules C03–C17, D01–D04, K01), and nothing else. Null: accepted. */
 
 export interface StrictRules {
-  /** Refuses keys that it does not know (C16), and ids over 40 characters (C10). */
+  /** Refuses keys that it does not know (wire C16), and ids over 40 characters (wire C10). */
   readonly knownKeysOnly?: boolean
   /** Reasoning must come back: on replies with calls, on all replies of a span with calls, or must not come at all (D01). */
   readonly reasoning?: 'calls' | 'spans' | 'never'

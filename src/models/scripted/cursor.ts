@@ -16,7 +16,7 @@ import { RequestView } from './view.ts'
  */
 export type CursorMode = 'calls' | 'context'
 
-export interface Pick {
+export interface PickedStep {
   readonly step: ScriptStep
   /** Names the step in messages and replay state. */
   readonly label: string
@@ -51,7 +51,7 @@ export class Cursor {
   }
 
   /** The step that answers this request, or null. Counts the attempt. */
-  pick(request: ModelRequest): Pick | null {
+  pick(request: ModelRequest): PickedStep | null {
     const track = this.#track(request.session)
     const previous = track.previous
     track.attempt = previous !== null && sameRequest(previous, request) ? track.attempt + 1 : 1

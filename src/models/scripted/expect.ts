@@ -2,6 +2,7 @@
 import type { Message, Route } from '../../kernel/message.ts'
 import { textOf } from '../../kernel/message.ts'
 import type { ModelRequest } from '../../runtime/ports.ts'
+import { quoted } from '../../util/text.ts'
 import { sameRoute } from '../route.ts'
 import { replayProblem } from './replay.ts'
 import { found, type Expectation, type Pattern } from './script.ts'
@@ -99,7 +100,7 @@ function sameMessage(one: Message | undefined, other: Message | undefined): bool
 
 function mustHave(what: string, pattern: Pattern | undefined, text: () => string): string[] {
   if (pattern === undefined || found(pattern, text())) return []
-  return [`${what} lacks ${show(pattern)}; it is ${quote(text())}`]
+  return [`${what} lacks ${show(pattern)}; it is ${quoted(text())}`]
 }
 
 function mustBe(what: string, wanted: string | number, seen: string | number): string[] {
@@ -109,8 +110,4 @@ function mustBe(what: string, wanted: string | number, seen: string | number): s
 function show(pattern: Pattern): string {
   if (typeof pattern === 'string') return JSON.stringify(pattern)
   return typeof pattern === 'function' ? 'what its function asks for' : String(pattern)
-}
-
-function quote(text: string): string {
-  return JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text)
 }

@@ -26,7 +26,7 @@ export function failureOf(fault: Fault, partial: boolean): Failure {
     partial,
     ...(fault.status === undefined ? {} : { status: fault.status }),
     ...(fault.code === undefined ? {} : { code: fault.code }),
-    ...(fault.retryAfter === undefined ? {} : { retryAfterMs: fault.retryAfter * 1000 }),
+    ...(fault.retryAfterSeconds === undefined ? {} : { retryAfterMs: fault.retryAfterSeconds * 1000 }),
   }
 }
 

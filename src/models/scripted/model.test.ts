@@ -80,7 +80,7 @@ describe('steps by content', () => {
 
   it('tells attempts of one request apart, and a request without tools', async () => {
     const model = scriptedModel([
-      { when: { attempt: 1, noTools: false }, fault: { kind: 'http', status: 429, retryAfter: 2 } },
+      { when: { attempt: 1, noTools: false }, fault: { kind: 'http', status: 429, retryAfterSeconds: 2 } },
       { when: { attempt: 2, tool: 'look' }, emit: [{ text: 'second' }] },
       { when: { noTools: true }, emit: [{ text: 'summary' }] },
     ])

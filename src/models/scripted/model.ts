@@ -3,7 +3,8 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import type { Route } from '../../kernel/message.ts'
 import type { Clock, Model, ModelEnd, ModelRequest } from '../../runtime/ports.ts'
-import { Cursor, type CursorMode, type Pick } from './cursor.ts'
+import { messageOf } from '../../util/text.ts'
+import { Cursor, type CursorMode, type PickedStep } from './cursor.ts'
 import { complaints } from './expect.ts'
 import { Playback } from './play.ts'
 import type { Script } from './script.ts'
@@ -57,7 +58,7 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
 
   const settings = { clock: options.clock ?? null, idleTimeoutMs: options.idleTimeoutMs ?? null }
 
-  const pickFor = (request: ModelRequest): Pick | ModelEnd => {
+  const pickFor = (request: ModelRequest): PickedStep | ModelEnd => {
     requests.push(request)
     if (requests.length > REQUESTS_MAX) requests.shift()
     const pick = cursor.pick(request)
@@ -68,12 +69,12 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
     return scriptEnd(`${step}: ${problems.join('; ')}`)
   }
 
-  const judge = (request: ModelRequest): Pick | ModelEnd => {
+  const judge = (request: ModelRequest): PickedStep | ModelEnd => {
     try {
       return pickFor(request)
     } catch (error) {
       // A function of the script's author threw: the script is wrong, and the stream must not throw.
-      return scriptEnd(`the script threw ${String(error)}`)
+      return scriptEnd(`the script threw: ${messageOf(error)}`)
     }
   }
 
@@ -95,7 +96,7 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
   }
 }
 
-function problemsOf({ step, view, previous }: Pick, route: Route, { clock }: ScriptedOptions): string[] {
+function problemsOf({ step, view, previous }: PickedStep, route: Route, { clock }: ScriptedOptions): string[] {
   const problems = step.expect === undefined ? [] : complaints(step.expect, view, { route, previous })
   if (clock === undefined && (step.stream?.delayMs ?? 0) > 0) {
     problems.push('the step has delayMs and the model has no clock: pass { clock }')

@@ -5,7 +5,7 @@
  * 3. When it is over, no timer and no listener is left.
  */
 import type { Clock, ModelChunk, ModelEnd, ModelRequest } from '../../runtime/ports.ts'
-import type { Pick } from './cursor.ts'
+import type { PickedStep } from './cursor.ts'
 import { aborted, failureOf } from './fault.ts'
 import { delivered, speechOf, usageOf, type Speech } from './reply.ts'
 
@@ -19,14 +19,14 @@ type Result = IteratorResult<ModelChunk, undefined>
 const OVER: Result = { done: true, value: undefined }
 
 interface Scene {
-  readonly pick: Pick
+  readonly pick: PickedStep
   readonly speech: Speech
   /** How many chunks come before the fault, or before the end. */
   readonly length: number
 }
 
 export class Playback implements AsyncIterableIterator<ModelChunk, undefined> {
-  readonly #judge: (request: ModelRequest) => Pick | ModelEnd
+  readonly #judge: (request: ModelRequest) => PickedStep | ModelEnd
   readonly #request: ModelRequest
   readonly #signal: AbortSignal
   readonly #settings: PlaySettings
@@ -37,7 +37,7 @@ export class Playback implements AsyncIterableIterator<ModelChunk, undefined> {
 
   /** `judge` says which step answers, or that none does; it is asked when the stream starts. */
   constructor(
-    judge: (request: ModelRequest) => Pick | ModelEnd,
+    judge: (request: ModelRequest) => PickedStep | ModelEnd,
     request: ModelRequest,
     signal: AbortSignal,
     settings: PlaySettings,

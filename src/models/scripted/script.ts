@@ -79,7 +79,7 @@ export interface Fault {
   readonly after?: number
   readonly status?: number
   /** Seconds. */
-  readonly retryAfter?: number
+  readonly retryAfterSeconds?: number
   readonly code?: string
   readonly message?: string
   /** The failure's kind, where the status does not say it. */

@@ -67,10 +67,9 @@ function betweenSteps(view: View, turn: Turn): Effect {
   if (last.calls > 0) return turn.cuts >= view.settings.cutsMax ? endCut(turn) : nextStep(turn)
   switch (last.finish) {
     case 'done':
-      return stopOrSteer(view, turn, { kind: 'completed' })
     case 'max-tokens':
     case 'context-limit':
-      return stopOrSteer(view, turn, turn.sticky ?? { kind: 'max-tokens', limit: 'output' })
+      return stopOrSteer(view, turn)
     case 'calls':
     case 'pause':
     case 'refused':
@@ -88,10 +87,9 @@ function firstGate(view: View, turn: Turn): Effect {
 }
 
 /** The model is done. A steer that is pending goes on with this turn (I5); else the hooks may veto (T5). */
-function stopOrSteer(view: View, turn: Turn, outcome: TurnOutcome): Effect {
-  const honest: TurnOutcome = turn.sticky === null ? outcome : turn.sticky
-  if (view.inbox.steer === 0) return { kind: 'stopping', outcome: honest }
-  if (turn.steps >= turn.limits.steps) return { kind: 'end-turn', outcome: atLimit(turn, turn.limits.stepPolicy) }
+function stopOrSteer(view: View, turn: Turn): Effect {
+  if (view.inbox.steer === 0) return { kind: 'stopping', outcome: turn.sticky ?? { kind: 'completed' } }
+  if (turn.steps >= turn.limits.steps) return { kind: 'end-turn', outcome: atLimit(turn, turn.limits.stepPolicy === 'error' ? 'error' : 'handback') }
   return { kind: 'claim', first: false, purpose: 'step', needsInput: true }
 }
 

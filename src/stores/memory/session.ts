@@ -8,7 +8,7 @@ import type { InputId } from '../../kernel/ids.ts'
 import type { Lane, MessageLane, NewInput, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import type { Part } from '../../kernel/message.ts'
 import type { Snapshot } from '../../kernel/state.ts'
-import type { Append, Appended, Changed, Consumption, Partial, Posted, Released } from '../../runtime/ports.ts'
+import type { Append, Appended, Changed, Consumption, PartialReply, Posted, Released } from '../../runtime/ports.ts'
 import { FIRST_WAKE, wakeOf } from '../rules.ts'
 import type { ReleaseOptions, Wake } from '../rules.ts'
 
@@ -32,7 +32,7 @@ export class MemorySession {
   readonly events: Event[] = []
   fence = 0
   lease: MemoryLease | null = null
-  partial: Partial | null = null
+  partial: PartialReply | null = null
   snapshot: { readonly seq: number; readonly snapshot: Snapshot } | null = null
   readonly #entries = new Map<InputId, Entry>()
   #queue: Entry[] = []

@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isTurnstepError, TurnstepError } from '../../kernel/errors.ts'
+import { messageOf } from '../../util/text.ts'
 import { RESULT, resultCode } from './driver.ts'
 import type { Connection, Driver, RawRow, SqlRow, SqlValue, Statement } from './driver.ts'
 
@@ -152,7 +153,7 @@ function connect(driver: Driver, path: string): Connection {
   } catch (error) {
     const code = resultCode(error)
     if (code === RESULT.notadb || code === RESULT.corrupt) throw translate(error, path)
-    throw new TurnstepError('store-unwritable', `cannot open or create ${path}: ${String(error)}. ${WRITABLE}`, {
+    throw new TurnstepError('store-unwritable', `cannot open or create ${path}: ${messageOf(error)}. ${WRITABLE}`, {
       data: { path },
       cause: error,
     })
@@ -166,8 +167,7 @@ function translate(error: unknown, path: string): unknown {
   const code = resultCode(error)
   if (code === null || isTurnstepError(error)) return error
   const [name, advice] = ADVICE[code] ?? (['store-failed', 'Try again; if it stays, look at the disk.'] as const)
-  const said = error instanceof Error ? error.message : String(error)
-  return new TurnstepError(name, `${path}: ${said} (SQLite result ${code}). ${advice}`, {
+  return new TurnstepError(name, `${path}: ${messageOf(error)} (SQLite result ${code}). ${advice}`, {
     data: { path, result: code },
     cause: error,
   })

@@ -1,7 +1,7 @@
 /** What is kept beside the log to start sooner: state snapshots, and the partial text of a running reply. Neither is needed. */
 import type { SessionId } from '../../kernel/ids.ts'
 import type { Snapshot } from '../../kernel/state.ts'
-import type { Ids, Partial } from '../../runtime/ports.ts'
+import type { Ids, PartialReply } from '../../runtime/ports.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import { findRow, isFence } from './row.ts'
@@ -76,7 +76,7 @@ function anchorOf(db: Database, sid: number, seq: number): string | null {
   return commit === undefined || commit.last < seq ? null : commit.hash
 }
 
-export function writePartial(db: Database, session: SessionId, fence: number, partial: Partial): void {
+export function writePartial(db: Database, session: SessionId, fence: number, partial: PartialReply): void {
   db.run(
     `insert or replace into partials (sid, body)
       select sid, ? from sessions where session = ? and fence = ? and holder is not null`,
@@ -86,10 +86,10 @@ export function writePartial(db: Database, session: SessionId, fence: number, pa
   )
 }
 
-export function readPartial(db: Database, session: SessionId): Partial | null {
+export function readPartial(db: Database, session: SessionId): PartialReply | null {
   const row = db.get<{ body: string }>(
     `select ${text('body')} from partials where sid = (select sid from sessions where session = ?)`,
     toSql(session),
   )
-  return row === undefined ? null : parseOr<Partial | null>(row.body, null)
+  return row === undefined ? null : parseOr<PartialReply | null>(row.body, null)
 }

@@ -1,6 +1,7 @@
 /** The tool `read_file`: a window of a text file, or an image. */
 import type { FileHandle } from 'node:fs/promises'
 import { TextDecoder } from 'node:util'
+import { textPart } from '../../kernel/message.ts'
 import { tool } from '../../runtime/define-tool.ts'
 import type { Tool, ToolResult } from '../../runtime/tool.ts'
 import { RESULT_LIMITS, sizeOf } from '../../util/cut.ts'
@@ -102,7 +103,7 @@ async function readImage(
   const bytes = Buffer.alloc(size)
   const { bytesRead } = await file.read(bytes, 0, size, 0)
   return [
-    { type: 'text', text: `${shown}: ${mediaType}, ${bytesRead} bytes` },
+    textPart(`${shown}: ${mediaType}, ${bytesRead} bytes`),
     { type: 'image', mediaType, data: bytes.subarray(0, bytesRead).toString('base64') },
   ]
 }

@@ -1,10 +1,11 @@
 /** What people read of the file tools. */
+import type { Locale } from '../../runtime/wording.ts'
 
 export interface FileOptions {
   /** Whether a person is asked before each change. Default `never`: a change of a file is seen, and undone, in version control. */
   readonly approval?: 'ask' | 'never'
   /** The language of what people read. Default `en`. */
-  readonly locale?: 'en' | 'zh'
+  readonly locale?: Locale
 }
 
 const TEXTS = {

@@ -1,6 +1,7 @@
 /** Searches by reading the files: always there, and inside the border of the workspace by itself. */
 import type { Clock } from '../../runtime/ports.ts'
 import { onceAborted } from '../../util/signal.ts'
+import { messageOf } from '../../util/text.ts'
 import { globMatcher } from '../glob.ts'
 import { isBinary } from '../kinds.ts'
 import { Refusal, ioCode } from '../refusal.ts'
@@ -44,8 +45,7 @@ function regexOf({ pattern, literal, ignoreCase }: Query): RegExp {
   try {
     return new RegExp(source, `${ignoreCase || inline ? 'i' : ''}${unicode ? 'u' : ''}`)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new Refusal('pattern', `${reason.slice(0, 300)}. To search for the text itself, set literal to true.`)
+    throw new Refusal('pattern', `${messageOf(error).slice(0, 300)}. To search for the text itself, set literal to true.`)
   }
 }
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeClock } from '../../host/node.ts'
 import { runProcess } from '../../host/process.ts'
 import type { RunProcess } from '../../runtime/processes.ts'
-import { cutText, sizeOf } from '../../util/cut.ts'
+import { cutText, RESULT_LIMITS } from '../../util/cut.ts'
 import { deferred } from '../../util/deferred.ts'
 import { call, scratchFolder } from '../call.case.ts'
 import { Workspace } from '../workspace.ts'
@@ -56,11 +56,17 @@ describe('shell', () => {
     expect(text).toBe('eof\nnone\ncat dumb\n')
   })
 
-  it('case 052: the exit code is beside the output, whatever is cut of that', async () => {
-    const { text, footer } = await call(shell(), { command: 'yes noise | head -n 1000000; echo ERROR x; exit 2' })
-    expect(sizeOf(text).bytes).toBeLessThanOrEqual(1024 * 1024)
-    expect(cutText(text).text).toMatch(/ERROR x\n$/)
+  it('C11, case 052: of 20 MB both ends are shown with the size that is left out, and the exit code is beside them', async () => {
+    const command = 'echo START; yes noise | head -c 20000000; echo ERROR x; exit 2'
+    const { text, footer, result } = await call(shell(), { command })
+    expect(text).toMatch(/^START\nnoise\n/)
+    expect(text).toMatch(/ERROR x\n$/)
     expect(footer).toBe('exit code 2')
+    const told = Number(/left out: (\d+) bytes/.exec(text)![1])
+    expect(told).toBeGreaterThan(20_000_000 - RESULT_LIMITS.bytes)
+    expect(result).toMatchObject({ data: { exitCode: 2, omittedBytes: told } })
+    // Within the limits of the runtime, which would else cut it again and tell the size of what it cut itself.
+    expect(cutText(text).cut).toBe(false)
   })
 
   it('case 022: processes that are left behind are listed and stopped', async () => {

@@ -2,7 +2,7 @@
 import { tool } from '../../runtime/define-tool.ts'
 import type { FoundProcess, ProcessEnd, ProcessResult, RunProcess } from '../../runtime/processes.ts'
 import type { Tool, ToolContext, ToolResult } from '../../runtime/tool.ts'
-import { cutText } from '../../util/cut.ts'
+import type { Locale } from '../../runtime/wording.ts'
 import type { Json } from '../../util/json.ts'
 import { Refusal, refusing } from '../refusal.ts'
 import type { Workspace } from '../workspace.ts'
@@ -24,7 +24,7 @@ export interface ShellOptions {
   /** What becomes of processes that a command leaves behind. Default `kill`. */
   readonly survivors?: 'kill' | 'keep'
   /** The language of what people read. Default `en`. */
-  readonly locale?: 'en' | 'zh'
+  readonly locale?: Locale
 }
 
 interface ShellArgs {
@@ -38,8 +38,6 @@ const TIMEOUT_MAX_MS = 600_000
 const GRACE_MS = 2000
 /** From the command's own end to the bound of the call: the grace, the hard stop, the draining of the pipes. */
 const MARGIN_MS = 10_000
-/** More than a model is shown: what is beyond that is stored for it to read (C11). */
-const OUTPUT_LIMITS = { bytes: 1024 * 1024, lines: Infinity }
 
 /** No pager and no question that waits for an answer that cannot come. */
 const QUIET_ENV = { PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', TERM: 'dumb' }
@@ -106,7 +104,6 @@ async function run(workspace: Workspace, options: ShellOptions, command: Command
       timeoutMs,
       graceMs: GRACE_MS,
       survivors: options.survivors ?? 'kill',
-      limits: OUTPUT_LIMITS,
       onProgress: (line) => context.progress(line),
     })
     if (result.end.kind !== 'failed' || result.end.code !== 'ENOENT') return result
@@ -120,7 +117,7 @@ function report(result: ProcessResult, policy: 'kill' | 'keep'): ToolResult {
   if (end.kind === 'exited' || end.kind === 'signalled')
     return { content: output.text === '' ? '(no output)' : output.text, footer, data: dataOf(result) }
   const code = end.kind === 'failed' ? 'failed' : end.kind
-  return { error: { code, message: cutText(output.text).text || '(no output)', footer } }
+  return { error: { code, message: output.text || '(no output)', footer } }
 }
 
 function endText(end: ProcessEnd): string {

@@ -1,4 +1,5 @@
 /** What people read of the shell. */
+import type { Locale } from '../../runtime/wording.ts'
 
 const TEXTS = {
   en: (command: string) => `Run in the shell: ${command}`,
@@ -8,7 +9,7 @@ const TEXTS = {
 const COMMAND_CHARS_MAX = 500
 
 /** The reason that is shown with the question whether a command may run. */
-export function askToRun(command: string, locale: 'en' | 'zh'): string {
+export function askToRun(command: string, locale: Locale): string {
   const shown = command.length > COMMAND_CHARS_MAX ? `${command.slice(0, COMMAND_CHARS_MAX)} ...` : command
   return TEXTS[locale](shown)
 }

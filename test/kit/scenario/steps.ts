@@ -48,7 +48,7 @@ function howOf(word: string, rest: string): Omit<ScriptStep, 'emit'> {
 
 function faultOf(text: string): Fault {
   const [kind, rest] = splitWord(text)
-  const [status, retryAfter] = rest.split(' ').map(Number)
-  const more = { ...(rest === '' ? {} : { status: status! }), ...(retryAfter === undefined ? {} : { retryAfter }) }
+  const [status, retryAfterSeconds] = rest.split(' ').map(Number)
+  const more = { ...(rest === '' ? {} : { status: status! }), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
   return { kind: kind as Fault['kind'], ...more }
 }

@@ -1,0 +1,78 @@
+/**
+ * Something comes at every instant that has a name, each time that it is reached: it is seen at once, without the clock moving. A
+ * runner that went to sleep over it would sleep on.
+ */
+import { describe, expect, it } from 'vitest'
+import { inputId, sessionId } from '../../src/kernel/ids.ts'
+import { textOf } from '../../src/kernel/message.ts'
+import { scriptedModel, type Script } from '../../src/models/scripted/index.ts'
+import { agent } from '../../src/runtime/agent.ts'
+import type { SessionHandle } from '../../src/runtime/session.ts'
+import type { SyncPoint, SyncPoints } from '../../src/runtime/sync-points.ts'
+import { foldLog } from '../kit/invariants.ts'
+import { noopPlugin } from '../kit/noop.ts'
+import { Tools } from '../kit/tools.ts'
+import { World } from '../kit/world.ts'
+
+const SESSION = sessionId('s')
+const LISTENER = { ...noopPlugin, name: 'listener' }
+
+/** Calls two tools, one of which hangs; then talks. */
+const SCRIPT: Script = ({ messages }) => {
+  const last = messages.at(-1)!
+  const isOpening = last.role === 'user' && textOf(last.content) === 'go'
+  return { emit: isOpening ? [{ call: { name: 'quick' } }, { call: { name: 'slow' } }] : [{ text: 'done' }] }
+}
+
+type Verb = 'abort' | 'steer'
+
+/** Plays a turn; `verb` comes at the `nth` time that `point` is reached. Answers how often each point was, and what is in the log. */
+async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: number } | null) {
+  const world = new World()
+  const tools = new Tools()
+  tools.add('quick', { kind: 'returns', text: 'ok' }, { effect: 'read' })
+  tools.add('slow', { kind: 'obeys' }, { effect: 'read' })
+  const reached = new Map<SyncPoint, number>()
+  let handle: SessionHandle
+  let isOver = false
+  const sync: SyncPoints = {
+    async reach(point) {
+      if (isOver) return
+      const times = (reached.get(point) ?? 0) + 1
+      reached.set(point, times)
+      if (point === at?.point && times === at.nth)
+        await (verb === 'abort' ? handle.abort({ id: 'it' }) : handle.steer('hear this', { id: 'it' }))
+    },
+  }
+  await world.store.create(SESSION)
+  handle = await world.start().harness.attach(SESSION)
+  await handle.send('go')
+  await world.start({ sync, plugins: [LISTENER] }).open(agent({ model: scriptedModel(SCRIPT), tools: tools.all }))
+  await world.settle()
+  // A steer waits for the gate, so for the tool; an abort waits for nothing.
+  const isHanging = tools.runs.some((run) => !run.settled)
+  if (verb === 'steer' && isHanging) tools.hanging('slow').settle({ kind: 'returns', text: 'ok' })
+  await world.settle()
+  isOver = true
+  const receipt = await world.store.receipt(SESSION, inputId('it'))
+  const { events } = await world.store.read(SESSION)
+  return { world, reached, receipt, events }
+}
+
+describe.each(['abort', 'steer'] as const)('%s', async (verb) => {
+  const whole = await play(verb, null)
+  await whole.world.close()
+
+  it.each([...whole.reached.keys()])('I13 I4 W3: is seen at once if it comes at %s', async (point) => {
+    for (let nth = 1; nth <= whole.reached.get(point)!; nth++) {
+      const { world, receipt, events } = await play(verb, { point, nth })
+      const { state, broken } = foldLog(events)
+      expect([point, nth, broken]).toEqual([point, nth, []])
+      expect([point, nth, receipt?.kind]).not.toEqual([point, nth, 'queued'])
+      // An abort that comes before its turn has nothing to stop: the tool is still at work then.
+      const rests = verb === 'steer' || receipt?.kind === 'entered'
+      if (rests) expect([point, nth, receipt?.kind, state.turn]).toEqual([point, nth, 'entered', null])
+      await world.close()
+    }
+  })
+})
