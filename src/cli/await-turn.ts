@@ -9,7 +9,7 @@ import type { Opened } from './open.ts'
 import { TurnView } from './turn-view.ts'
 import { watch } from './watching.ts'
 
-export interface Awaited {
+interface Awaited {
   readonly receipt: Receipt
   /** The session as it was before the input was posted. */
   readonly before: State

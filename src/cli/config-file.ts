@@ -10,7 +10,7 @@ import type { Cli } from './cli.ts'
 
 const NAMES = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `turnstep.config.${ending}`)
 
-export interface ConfigFile {
+interface ConfigFile {
   /** Null: there is none. */
   readonly path: string | null
   readonly config: ProjectConfig

@@ -11,7 +11,7 @@ import { unmarked } from './describe.ts'
 
 const NAME = 'offline'
 
-export interface OfflineOptions {
+interface OfflineOptions {
   readonly clock: Clock
   readonly locale: Locale
   /** Shows the answer as if it were written, for people who watch. */

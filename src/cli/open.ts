@@ -11,7 +11,7 @@ export interface Opened {
   readonly harness: Harness
 }
 
-export interface OpenOptions {
+interface OpenOptions {
   /** Nothing is made where no store is yet. */
   readonly mustExist: boolean
 }

@@ -6,7 +6,7 @@ import pc from 'picocolors'
 import { JSONL_VERSION, type JsonlBody, type JsonlLine } from '../protocol/jsonl.ts'
 import type { Io } from './io.ts'
 
-export type Tone = 'plain' | 'dim' | 'warn' | 'bad' | 'ask'
+type Tone = 'plain' | 'dim' | 'warn' | 'bad' | 'ask'
 
 export interface OutputOptions {
   readonly json: boolean

@@ -238,6 +238,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['refused', answered(), endTurn({ kind: 'refused', reason: '' }), null],
     ['stuck', answered(), endTurn({ kind: 'stuck', tool: 't', times: 5 }), null],
     ['error', answered(), endTurn({ kind: 'error', failure: { kind: 'server', message: '', retry: false } }), null],
+    ['as only a newer version knows', answered(), endTurn({ kind: 'paused' } as never), 'L6'],
   ],
 
   'input.entered': [
@@ -381,6 +382,30 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
   'call.started': [
     ['a requested call', requested({}), begin('t1s1c1'), null],
     ['an approved call', asked().add(decide('t1s1c1')), begin('t1s1c1'), null],
+    [
+      'an approved call with the arguments that were approved',
+      asked().add(decide('t1s1c1')),
+      { ...begin('t1s1c1'), args: {} } as never,
+      null,
+    ],
+    [
+      'an approved call with other arguments',
+      asked().add(decide('t1s1c1')),
+      { ...begin('t1s1c1'), args: { path: 'b' } } as never,
+      'A2',
+    ],
+    [
+      'an approved call with the arguments that were put in place and approved',
+      requested({}).add({ ...ask('t1s1c1'), args: { path: 'b', n: 1 } } as never, decide('t1s1c1')),
+      { ...begin('t1s1c1'), args: { n: 1, path: 'b' } } as never,
+      null,
+    ],
+    [
+      "an approved call with the model's arguments, where others were approved",
+      requested({}).add({ ...ask('t1s1c1'), args: { path: 'b' } } as never, decide('t1s1c1')),
+      { ...begin('t1s1c1'), args: {} } as never,
+      'A2',
+    ],
     ['a call that waits for an answer', asked(), begin('t1s1c1'), 'C3'],
     ['a deferred call', deferred(), begin('t1s1c1', 2), 'C3'],
     ['a call that ended', started().ended('t1s1c1'), begin('t1s1c1', 2), 'C3'],
@@ -476,6 +501,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
       intercepted: 'C2',
     }),
     ['without content', started(), { ...end(OK), content: [] } as never, 'C2'],
+    ['as only a newer version knows', started(), end({ kind: 'paused' } as never), 'L6'],
     ['of no call', started(), end(OK, 't1s1c2'), 'C2'],
     ['outside a step', inTurn(), end(OK), 'C2'],
   ],

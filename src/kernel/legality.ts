@@ -144,7 +144,14 @@ function outcomeRefusal(s: State, turn: Turn, outcome: TurnOutcome): RuleBreak |
     case 'stuck':
     case 'error':
       return null
+    default:
+      return newerOutcome(outcome)
   }
+}
+
+/** An outcome that this version does not know is none that it could go on from (L6). */
+function newerOutcome(outcome: { readonly kind: string }): RuleBreak {
+  return no('L6', `an outcome "${outcome.kind}", which this version does not know`)
 }
 
 // ── inputs and steps ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -276,8 +283,8 @@ const ENDS: Record<CallOutcome['kind'], readonly CallStatus[]> = {
 }
 
 function callEnded(s: State, e: EventOf<'call.ended'>): RuleBreak | null {
-  // An outcome of a newer version is none of this one's.
-  const status = onCall(s, e.call, ENDS[e.outcome.kind] ?? [], 'C2')
+  if (!Object.hasOwn(ENDS, e.outcome.kind)) return newerOutcome(e.outcome)
+  const status = onCall(s, e.call, ENDS[e.outcome.kind], 'C2')
   if (status !== null) return status
   return e.content.length === 0 ? no('C2', 'a result without content') : null
 }

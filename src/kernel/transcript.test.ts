@@ -100,6 +100,20 @@ describe('a transcript', () => {
   })
 })
 
+describe('a transcript with a fault', () => {
+  it('X1: has it for good, however it grows, until the context is another one', () => {
+    const context: Message[] = [user(), user('')]
+    const check = new TranscriptCheck()
+    const fault = { at: 1, problem: 'an empty user message' }
+    expect(check.check(new Messages(context), context)).toEqual(fault)
+    context.push(said, user())
+    expect(check.check(new Messages(context), context)).toEqual(fault)
+    const other = [user()]
+    expect(check.check(new Messages(other), other)).toBeNull()
+    expect(check.check(new Messages(context), context)).toEqual(fault)
+  })
+})
+
 describe('messages', () => {
   it('L3: are a view of what was there, while the context goes on growing', () => {
     const context = [user('1'), user('2')]

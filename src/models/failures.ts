@@ -9,7 +9,7 @@ import { retryAfter } from './retry-after.ts'
 import type { Cut } from './watch.ts'
 
 /** An answer that is a refusal, or an error in the middle of a stream (`status` 200). */
-export interface WireError {
+interface WireError {
   readonly provider: string
   readonly status: number
   readonly headers: Headers

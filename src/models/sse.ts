@@ -6,7 +6,7 @@ export type SseItem =
   /** A line that is no server-sent event. */
   | { readonly kind: 'garbage'; readonly line: string }
 
-export interface SseReader {
+interface SseReader {
   push(bytes: Uint8Array): readonly SseItem[]
   /** At the end of the body: what an unfinished last event held. */
   end(): readonly SseItem[]

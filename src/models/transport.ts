@@ -2,7 +2,7 @@
 import type { Dispatcher } from './proxy.ts'
 import type { Cut, Waited, Watch } from './watch.ts'
 
-export interface HttpCall {
+interface HttpCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
@@ -11,13 +11,13 @@ export interface HttpCall {
   readonly dispatcher?: Dispatcher
 }
 
-export type Opened =
+type Opened =
   | { readonly kind: 'opened'; readonly answer: Answer }
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'cut'; readonly cut: Cut }
 
 /** The next piece of a body; null: it ended. */
-export type Piece = Waited<Uint8Array | null>
+type Piece = Waited<Uint8Array | null>
 
 /** Sends the call. Never throws; a cut closes the connection even if the other side ignores it. */
 export async function openCall(call: HttpCall, watch: Watch): Promise<Opened> {

@@ -1,19 +1,34 @@
 /** Adapters with the machine's own clock and ids filled in, as programs want them; tests give their own. */
-import { nodeClock, nodeIds } from '../host/node.ts'
+import { env, nodeClock, nodeIds } from '../host/node.ts'
 import { chatModel as chatModelOf, type ChatOptions as AllChatOptions } from '../models/chat/index.ts'
 import type { Model, Store } from '../runtime/ports.ts'
 import { memoryStore as memoryStoreOf, type MemoryStoreOptions as AllMemoryOptions } from '../stores/memory/index.ts'
+import { resolveModel as resolveModelOf, type ResolveOptions as AllResolveOptions } from './resolve-model.ts'
 import { sqliteStore as sqliteStoreOf, type SqliteStoreOptions as AllSqliteOptions } from '../stores/sqlite/index.ts'
 
 type Defaulted<Options, Port extends keyof Options> = Omit<Options, Port> & Partial<Pick<Options, Port>>
 
+/** How an endpoint is reached and watched. The clock is the machine's where none is given. */
 export type ChatOptions = Defaulted<AllChatOptions, 'clock'>
+/** The clock is the machine's where none is given. */
 export type MemoryStoreOptions = Partial<AllMemoryOptions>
+/** Where the file is, and how it is opened. Clock and ids are the machine's where none are given. */
 export type SqliteStoreOptions = Defaulted<AllSqliteOptions, 'clock' | 'ids'>
+
+/** Where keys and addresses are read from. Environment and clock are the machine's where none are given. */
+export type ResolveOptions = Partial<AllResolveOptions>
 
 /** Makes a model of any OpenAI-compatible endpoint. Nothing is loaded or connected before its first call. */
 export function chatModel(options: ChatOptions): Model {
   return chatModelOf({ clock: nodeClock, ...options })
+}
+
+/**
+ * Makes the model of a name such as `deepseek/deepseek-chat`, its key read from the environment. Throws `model-unknown`,
+ * `model-key-missing`, or `config-invalid` for a base URL that is none. Nothing is loaded or connected before its first call.
+ */
+export function resolveModel(name: string, options: ResolveOptions = {}): Model {
+  return resolveModelOf(name, { env, clock: nodeClock, ...options })
 }
 
 /** Makes an empty store. Its sessions live as long as the object, also after `close`. */

@@ -1,13 +1,12 @@
 /** The harness as most programs want it: SQLite in the working folder, the default loop, model strings, the machine's own clock. */
 import { ensureHome, ownerName, pathsOf } from '../host/paths.ts'
-import { env, nodeClock, nodeIds, nodeRandom } from '../host/node.ts'
-import { resolveModel } from './resolve-model.ts'
+import { nodeClock, nodeIds, nodeRandom } from '../host/node.ts'
 import { react } from '../plugins/react/react.ts'
 import type { AgentSpec } from '../runtime/agent.ts'
 import { Harness, type HarnessOptions, type HarnessPorts, type OpenOptions } from '../runtime/harness.ts'
 import type { Store } from '../runtime/ports.ts'
 import type { Session } from '../runtime/session.ts'
-import { memoryStore, sqliteStore } from './adapters.ts'
+import { memoryStore, resolveModel, sqliteStore } from './adapters.ts'
 
 export interface CreateOptions extends HarnessOptions, Partial<Omit<HarnessPorts, 'store'>> {
   /** `memory`, the path of a SQLite file, or a store of your own. Default: `.turnstep/sessions.db`, or below `TURNSTEP_HOME`. */
@@ -28,7 +27,7 @@ export async function createHarness(options: CreateOptions = {}): Promise<Harnes
     random: options.random ?? nodeRandom,
     loop: options.loop ?? react,
     owner: options.owner ?? ownerName(),
-    resolveModel: options.resolveModel ?? ((name) => resolveModel(name, { env, clock })),
+    resolveModel: options.resolveModel ?? ((name) => resolveModel(name, { clock })),
     ...(options.sync === undefined ? {} : { sync: options.sync }),
   }
   return new Harness(ports, options)
@@ -50,14 +49,7 @@ async function openStore(store: Store | string | undefined, clock: HarnessPorts[
 export async function open(agent: AgentSpec, options: CreateOptions & OpenOptions = {}): Promise<Session> {
   const harness = await createHarness(options)
   try {
-    const session = await harness.open(agent, options)
-    const close = session.close.bind(session)
-    return Object.assign(session, {
-      close: async () => {
-        await close()
-        await harness.close()
-      },
-    })
+    return await harness.openOnly(agent, options)
   } catch (error) {
     await harness.close()
     throw error

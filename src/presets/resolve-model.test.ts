@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { isTurnstepError } from '../kernel/errors.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
 import { type ChatServer, chatServer } from '../models/chat/server.case.ts'
-import { ask, collect, failureOf } from '../models/contract.case.ts'
+import { ask, collect } from '../models/contract.case.ts'
 import { knownProviders, resolveModel } from './resolve-model.ts'
 
 const servers: ChatServer[] = []
@@ -79,20 +79,25 @@ describe('models by name', () => {
     expect(errorOf(() => resolve(name)).message).toContain('write provider/model')
   })
 
-  it('fail at the call, not before, where the base URL is none', async () => {
-    const model = resolve('ollama/x', { OLLAMA_BASE_URL: 'nowhere' })
-    expect(failureOf((await collect(model, ask('go'))).end).message).toContain('"nowhere" is no URL')
+  it('are refused where the base URL is none', () => {
+    const error = errorOf(() => resolve('ollama/x', { OLLAMA_BASE_URL: 'nowhere' }))
+    expect([error.code, error.message]).toEqual(['config-invalid', expect.stringContaining('"nowhere" is no URL')])
   })
 })
 
 describe('a resolver that nobody uses', () => {
-  it('loads no codec and no package', () => {
-    expect(loadedWith('resolve-model.ts')).toEqual(['../kernel/errors.ts'])
+  it('loads no package', () => {
+    const loaded = loadedWith(new URL('resolve-model.ts', import.meta.url))
+    expect(loaded.filter((name) => !name.startsWith('.'))).toEqual([])
+    expect(loaded).toContain('./encode.ts')
   })
 })
 
-/** What importing a file of this folder runs: its imports that are not only types. */
-function loadedWith(file: string): string[] {
-  const text = readFileSync(new URL(file, import.meta.url), 'utf8')
-  return [...text.matchAll(/^import (?!type )[^']*'([^']+)'/gm)].map((match) => match[1]!)
+/** What importing a file runs, as it is written: all imports from there on that are not only types. */
+function loadedWith(file: URL, seen = new Set<string>()): string[] {
+  if (seen.has(file.href)) return []
+  seen.add(file.href)
+  const text = readFileSync(file, 'utf8')
+  const names = [...text.matchAll(/^(?:import|export) (?!type )[^']*? from '([^']+)'/gm)].map((match) => match[1]!)
+  return names.flatMap((name) => [name, ...(name.startsWith('.') ? loadedWith(new URL(name, file), seen) : [])])
 }

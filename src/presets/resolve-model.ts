@@ -1,7 +1,8 @@
 /** Models by name, such as `deepseek/deepseek-chat`: what a provider needs is read from the environment that is passed in. */
 import { TurnstepError } from '../kernel/errors.ts'
-import type { Clock, Model, ModelChunk, ModelRequest } from '../runtime/ports.ts'
-import type { ChatOptions, DialectName } from '../models/chat/index.ts'
+import type { Clock, Model } from '../runtime/ports.ts'
+import { chatModel } from '../models/chat/index.ts'
+import type { DialectName } from '../models/chat/index.ts'
 import type { ProxySettings } from '../models/proxy.ts'
 
 export interface ResolveOptions {
@@ -95,8 +96,9 @@ const PROVIDERS: readonly Provider[] = [
 ]
 
 /**
- * Makes the model of that name. Nothing of its codec is loaded before its first call. Throws `model-unknown` or
- * `model-key-missing`; a provider that is not known works with the generic dialect if `<NAME>_BASE_URL` is set.
+ * Makes the model of that name. Nothing is loaded or connected before its first call. Throws `model-unknown`,
+ * `model-key-missing`, or `config-invalid` for a base URL that is none. A provider that is not known works with the generic dialect
+ * if `<NAME>_BASE_URL` is set.
  */
 export function resolveModel(name: string, options: ResolveOptions): Model {
   const slash = name.indexOf('/')
@@ -113,7 +115,7 @@ export function resolveModel(name: string, options: ResolveOptions): Model {
     const [key = ''] = provider.keys
     throw new TurnstepError('model-key-missing', `"${name}" needs a key: set ${key}`, { data: { variable: key } })
   }
-  return lazyChat({
+  return chatModel({
     provider: provider.names[0]!,
     model,
     baseUrl: firstSet(provider.urls, options) ?? provider.baseUrl,
@@ -189,34 +191,5 @@ function proxyOf(options: ResolveOptions): { readonly proxy?: ProxySettings } {
       ...(httpProxy === undefined ? {} : { httpProxy }),
       ...(httpsProxy === undefined ? {} : { httpsProxy }),
     },
-  }
-}
-
-/** A chat model whose codec is loaded by its first call. */
-function lazyChat(options: ChatOptions & { readonly dialect: DialectName; readonly scope: string }): Model {
-  const { provider, model, dialect, scope } = options
-  let loaded: Model | null = null
-  return {
-    route: { adapter: 'chat', wire: dialect, provider, model, scope },
-    binding: 'none',
-    contextTokens: options.contextTokens ?? null,
-    stream(request, signal) {
-      return loaded === null ? first(request, signal) : loaded.stream(request, signal)
-    },
-  }
-
-  async function* first(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelChunk, void, undefined> {
-    try {
-      const { chatModel } = await import('../models/chat/index.ts')
-      loaded ??= chatModel(options)
-    } catch (error) {
-      const failure = {
-        kind: 'unknown',
-        message: `${provider}/${model} cannot be used: ${String(error)}`,
-        retry: false,
-      } as const
-      return yield { type: 'end', kind: 'error', failure, usage: null }
-    }
-    yield* loaded.stream(request, signal)
   }
 }

@@ -6,6 +6,7 @@ import { canonicalJson, isPlainObject } from '../util/json.ts'
 import { PluginHost, type Emit } from './plugin-host.ts'
 import type { Plugin } from './plugin.ts'
 import type { Ids, Model } from './ports.ts'
+import { quote } from './tool-schema.ts'
 import type { Tool } from './tool.ts'
 
 export interface AgentSpec {
@@ -50,13 +51,14 @@ export interface AgentLimits {
 
 /** Declares an agent. Throws `config-invalid` on what can be seen to be wrong now. */
 export function agent(spec: AgentSpec): AgentSpec {
-  if (!isPlainObject(spec) || (typeof spec.model !== 'string' && typeof spec.model?.stream !== 'function')) {
-    throw new TurnstepError('config-invalid', 'an agent needs a model: give `model` as "provider/model" or as a Model')
+  if (!isPlainObject(spec)) throw misfit('an agent', spec, 'an object with `model`')
+  refuseUnknown(spec, Object.keys(FIELDS), 'agent')
+  for (const [name, { fits, wanted }] of Object.entries(FIELDS)) {
+    const value = spec[name as keyof AgentSpec]
+    if ((value !== undefined || name === 'model') && !fits(value)) throw misfit(name, value, wanted)
   }
-  refuseUnknown(spec, SPEC_KEYS, 'agent')
-  const tools = spec.tools ?? []
   const names = new Set<string>()
-  for (const tool of tools) {
+  for (const tool of spec.tools ?? []) {
     if (names.has(tool.name)) throw new TurnstepError('config-invalid', `two tools are named "${tool.name}"; rename one`)
     names.add(tool.name)
   }
@@ -64,7 +66,33 @@ export function agent(spec: AgentSpec): AgentSpec {
   return spec
 }
 
-const SPEC_KEYS: readonly (keyof AgentSpec)[] = ['name', 'model', 'instructions', 'tools', 'plugins', 'loop', 'limits']
+/** What each field may be. The types say the same; this is for those who have none. */
+const FIELDS: { readonly [Name in keyof AgentSpec]-?: { readonly fits: (value: unknown) => boolean; readonly wanted: string } } = {
+  name: { fits: isName, wanted: 'a text that is not empty' },
+  model: { fits: (value) => isName(value) || hasFunction(value, 'stream'), wanted: '"provider/model" or a Model' },
+  instructions: { fits: (value) => typeof value === 'string', wanted: 'a text' },
+  tools: { fits: (value) => isListOf(value, (one) => hasFunction(one, 'run') && hasFunction(one, 'validate')), wanted: 'a list of what `tool()` makes' },
+  plugins: { fits: (value) => isListOf(value, (one) => hasFunction(one, 'setup')), wanted: 'a list of plugins, each with `name` and `setup`' },
+  loop: { fits: (value) => hasFunction(value, 'next'), wanted: 'a loop, with `name` and `next`' },
+  limits: { fits: isPlainObject, wanted: 'an object' },
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function isListOf(value: unknown, fits: (one: unknown) => boolean): boolean {
+  return Array.isArray(value) && value.every((one) => fits(one) && isName((one as { readonly name?: unknown }).name))
+}
+
+function hasFunction(value: unknown, name: string): boolean {
+  return typeof value === 'object' && value !== null && typeof (value as { readonly [key: string]: unknown })[name] === 'function'
+}
+
+function misfit(what: string, value: unknown, wanted: string): TurnstepError {
+  const shown = typeof value === 'number' || typeof value === 'bigint' ? String(value) : quote(value)
+  return new TurnstepError('config-invalid', `${what} is ${shown}; give ${wanted}`)
+}
 
 /** What each limit may be: a whole number from so much up, or one of these words. */
 const LIMITS: { readonly [Name in keyof AgentLimits]-?: number | readonly string[] } = {
@@ -86,10 +114,8 @@ function checkLimits(limits: AgentLimits): void {
   for (const [name, rule] of Object.entries(LIMITS)) {
     const value = limits[name as keyof AgentLimits]
     if (value === undefined) continue
-    const fits = typeof rule === 'number' ? Number.isInteger(value) && Number(value) >= rule : rule.includes(String(value))
-    if (fits) continue
-    const wanted = typeof rule === 'number' ? `a whole number from ${rule} up` : `one of ${rule.join(', ')}`
-    throw new TurnstepError('config-invalid', `limits.${name} is ${JSON.stringify(value)}; give ${wanted}`)
+    const fits = typeof rule === 'number' ? Number.isSafeInteger(value) && Number(value) >= rule : typeof value === 'string' && rule.includes(value)
+    if (!fits) throw misfit(`limits.${name}`, value, typeof rule === 'number' ? `a whole number from ${rule} up` : `one of ${rule.join(', ')}`)
   }
 }
 
@@ -145,9 +171,10 @@ export class LiveAgent {
   #refresh(): void {
     const { version } = this.plugins
     if (version === this.#seen) return
-    this.#seen = version
     this.#tools = toolsByName(this.#own, this.plugins.tools())
     this.#content = this.#describe()
+    // Last: what throws, throws again for whoever looks next, until it is right.
+    this.#seen = version
   }
 
   #describe(): EpochContent {

@@ -65,6 +65,8 @@ export class Harness {
   /** With what each session that is open here was opened. */
   readonly #specs = new Map<SessionId, AgentSpec>()
   readonly #handles = new Set<StoredSession>()
+  /** The session that this harness was made for, and closes with. */
+  #only: Session | StoredSession | null = null
   /** A plugin's fact goes to the runner of its session; while nobody runs there is nobody to write it. */
   readonly #emit: Emit = (session, type, data) => this.#drivers.get(session)?.emit({ type, data })
   #cancelPoll: (() => void) | null = null
@@ -99,6 +101,13 @@ export class Harness {
     }
     this.#poll()
     return this.#track(new DrivenSession(this.#handleOptions(session), driver, () => this.#forget(driver)))
+  }
+
+  /** Opens a session that this harness was made for: closing it closes the harness too. Throws as `open` does. */
+  async openOnly(agent: AgentSpec | string, options: OpenOptions = {}): Promise<Session> {
+    const session = await this.open(agent, options)
+    this.#only = session
+    return session
   }
 
   async #openDriver(driver: Driver): ReturnType<Driver['open']> {
@@ -253,7 +262,12 @@ export class Harness {
 
   #handleOptions(session: SessionId): HandleOptions {
     const { store, clock, ids } = this.#ports
-    return { session, store, clock, ids, bus: this.#bus, onClose: (handle) => this.#handles.delete(handle) }
+    return { session, store, clock, ids, bus: this.#bus, onClose: (handle) => this.#onClosed(handle) }
+  }
+
+  async #onClosed(handle: StoredSession): Promise<void> {
+    this.#handles.delete(handle)
+    if (handle === this.#only) await this.close()
   }
 
   /** Timers that came due and drivers elsewhere that died give no hint: they are looked for (W3, W4). */

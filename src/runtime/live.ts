@@ -10,8 +10,8 @@ type Text = Extract<Live, { type: 'text' }>
 
 export class LiveBus {
   readonly #listeners = new Map<SessionId, Set<(live: Live) => void>>()
-  /** How often runners of a session stopped on a fault here, and the last time. */
-  readonly #stops = new Map<SessionId, { readonly times: number; readonly last: Live }>()
+  /** How often runners of a session stopped on a fault here, and the last time; null: the session went on since. */
+  readonly #stops = new Map<SessionId, { readonly times: number; readonly last: Live | null }>()
   /** The running reply of each session, as one delta. */
   readonly #running = new Map<SessionId, Text>()
 
@@ -29,8 +29,10 @@ export class LiveBus {
     }
   }
 
-  /** A reply that is in the log is there for everybody: it is not running any more. */
+  /** The session goes on: its last fault is over. A reply that is in the log is there for everybody: it is not running any more. */
   settle(session: SessionId, events: readonly Event[]): void {
+    const stopped = this.#stops.get(session)
+    if (stopped !== undefined && stopped.last !== null) this.#stops.set(session, { times: stopped.times, last: null })
     if (events.some(({ type }) => type === 'reply.completed' || type === 'reply.interrupted')) this.#running.delete(session)
   }
 
@@ -46,7 +48,8 @@ export class LiveBus {
     this.#listeners.set(session, listeners)
     const running = this.#running.get(session)
     if (running !== undefined) listener(running)
-    if (this.stops(session) > stopsSeen) listener(this.#stops.get(session)!.last)
+    const last = this.#stops.get(session)?.last ?? null
+    if (last !== null && this.stops(session) > stopsSeen) listener(last)
     return () => {
       listeners.delete(listener)
       if (listeners.size === 0) this.#listeners.delete(session)

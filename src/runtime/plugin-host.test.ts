@@ -3,10 +3,10 @@ import { log } from '../../test/kit/log.ts'
 import { Tools } from '../../test/kit/tools.ts'
 import { sessionId } from '../kernel/ids.ts'
 import { PluginHost } from './plugin-host.ts'
-import type { Plugin, Scope, Token } from './plugin.ts'
+import { token, type Plugin, type Scope } from './plugin.ts'
 
 const SESSION = sessionId('s')
-const NUMBER: Token<number> = { name: 'number' }
+const NUMBER = token<number>('number')
 
 const host = (parent: PluginHost | null = null): PluginHost => new PluginHost({ parent, emit: () => {} })
 const plugin = (name: string, setup: (scope: Scope) => void): Plugin => ({ name, setup })
@@ -71,11 +71,11 @@ describe('a scope', () => {
     child.load(
       plugin('below', (scope) => {
         seen = scope.use(NUMBER)
-        scope.provide({ name: 'own' } as Token<string>, 'x')
+        scope.provide(token<string>('own'), 'x')
       }),
     )
     expect(seen).toBe(7)
-    expect(() => parent.load(plugin('curious', (scope) => scope.use({ name: 'own' } as Token<string>)))).toThrow(
+    expect(() => parent.load(plugin('curious', (scope) => scope.use(token<string>('own'))))).toThrow(
       expect.objectContaining({ code: 'service-missing' }),
     )
   })

@@ -70,6 +70,10 @@ export interface Token<T> {
   readonly type?: (value: T) => T
 }
 
+/** Makes the key of a service. Two tokens of one name are the same key. */
+export const token = <T>(name: string): Token<T> => ({ name })
+
+/** What a plugin registers in. All of it is undone, last first, when the plugin is unloaded; a scope sees its parents, not back. */
 export interface Scope {
   on<Name extends HookName>(name: Name, hook: Hooks[Name], options?: HookOptions): void
   tool(tool: Tool): void

@@ -10,7 +10,22 @@ import type { LiveBus } from './live.ts'
 import { damagedLog, loadWhole } from './load.ts'
 import type { Changed, Clock, Ids, Store } from './ports.ts'
 import { requestContext } from './request-context.ts'
-import type { Content, PostOptions, Queue, Receipt, RequestContext, SessionHandle, SessionStatus, Turn, Watched } from './session.ts'
+import type {
+  AbortOptions,
+  AnswerOptions,
+  ApproveOptions,
+  Content,
+  DenyOptions,
+  PostOptions,
+  Queue,
+  Receipt,
+  RequestContext,
+  SessionHandle,
+  SessionStatus,
+  SteerOptions,
+  Turn,
+  Watched,
+} from './session.ts'
 import { statusOf } from './status.ts'
 import { ReceiptHandle, TurnHandle, type TurnOptions } from './turn-handle.ts'
 
@@ -23,7 +38,7 @@ export interface HandleOptions {
   /** Nothing may be posted or changed. */
   readonly readonly?: boolean
   /** Told when it is closed: nobody need remember it any more. */
-  readonly onClose: (handle: StoredSession) => void
+  readonly onClose: (handle: StoredSession) => void | Promise<void>
 }
 
 export class StoredSession implements SessionHandle {
@@ -42,7 +57,7 @@ export class StoredSession implements SessionHandle {
     return this.#postMessage('followup', content, options)
   }
 
-  steer(content: Content, options: PostOptions & { readonly promptness?: 'gate' | 'now' } = {}): Promise<Turn> {
+  steer(content: Content, options: SteerOptions = {}): Promise<Turn> {
     return this.#postMessage('steer', content, options, options.promptness)
   }
 
@@ -50,24 +65,24 @@ export class StoredSession implements SessionHandle {
     return this.#postMessage('note', content, options)
   }
 
-  abort(options: Parameters<SessionHandle['abort']>[0] = {}): Promise<Receipt> {
+  abort(options: AbortOptions = {}): Promise<Receipt> {
     const { reason = 'the user asked for it', pending = 'keep', graceMs } = options
     return this.#postControl({ kind: 'abort', reason, pending, ...(graceMs === undefined ? {} : { graceMs }) }, options)
   }
 
-  approve(call: string, options: Parameters<SessionHandle['approve']>[1] = {}): Promise<Receipt> {
+  approve(call: string, options: ApproveOptions = {}): Promise<Receipt> {
     const { always = false, argsHash } = options
     const bound = argsHash === undefined ? {} : { argsHash }
     return this.#postControl({ kind: 'decide', call: callId(call), decision: 'allow', grant: always ? 'session' : 'once', ...bound }, options)
   }
 
-  deny(call: string, options: Parameters<SessionHandle['deny']>[1] = {}): Promise<Receipt> {
+  deny(call: string, options: DenyOptions = {}): Promise<Receipt> {
     const { reason, argsHash } = options
     const more = { ...(argsHash === undefined ? {} : { argsHash }), ...(reason === undefined ? {} : { reason }) }
     return this.#postControl({ kind: 'decide', call: callId(call), decision: 'deny', grant: 'once', ...more }, options)
   }
 
-  answer(call: string, content: Content, options: Parameters<SessionHandle['answer']>[2] = {}): Promise<Receipt> {
+  answer(call: string, content: Content, options: AnswerOptions = {}): Promise<Receipt> {
     const parts = partsOf(content)
     const message = typeof content === 'string' ? content : 'failed'
     const outcome = options.error === true ? ({ kind: 'error', code: 'answered', message } as const) : ({ kind: 'ok' } as const)
@@ -115,7 +130,7 @@ export class StoredSession implements SessionHandle {
 
   async close(): Promise<void> {
     this.#closing.abort()
-    this.options.onClose(this)
+    await this.options.onClose(this)
   }
 
   async #postMessage(lane: MessageLane, content: Content, options: PostOptions, promptness?: 'gate' | 'now'): Promise<Turn> {
@@ -177,7 +192,7 @@ function queueOf(options: HandleOptions): Queue {
   const change = async (id: string, run: () => Promise<Changed>): Promise<void> => {
     throwIfReadonly(options)
     const changed = await run()
-    if (changed.kind === 'missing') throw new TurnstepError('input-missing', `session "${session}" has no input "${id}"; \`queue\` lists what is pending`)
+    if (changed.kind === 'missing') throw missingInput(session, id)
     if (changed.kind === 'settled') throw settledInput(id, changed.state)
   }
   return {
@@ -185,8 +200,18 @@ function queueOf(options: HandleOptions): Queue {
     edit: (id, content) => change(id, () => store.edit(session, inputId(id), { content: partsOf(content) })),
     convert: (id, lane) => change(id, () => store.edit(session, inputId(id), { lane })),
     withdraw: (id) => change(id, () => store.withdraw(session, inputId(id))),
-    move: (id, { before } = {}) => change(id, () => store.move(session, inputId(id), before === undefined ? null : inputId(before))),
+    move: (id, { before } = {}) =>
+      change(id, async () => {
+        const moved = await store.move(session, inputId(id), before === undefined ? null : inputId(before))
+        // The store says only that one of the two is not there.
+        if (moved.kind === 'missing' && before !== undefined && (await store.receipt(session, inputId(id))) !== null) throw missingInput(session, before)
+        return moved
+      }),
   }
+}
+
+function missingInput(session: SessionId, id: string): TurnstepError {
+  return new TurnstepError('input-missing', `session "${session}" has no pending input "${id}"; \`queue\` lists what is pending`, { data: { session, input: id } })
 }
 
 function settledInput(id: string, state: ReceiptState): TurnstepError {

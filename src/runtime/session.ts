@@ -19,6 +19,44 @@ export interface PostOptions {
   readonly expiresInMs?: number
 }
 
+/** How a steer is posted. */
+export interface SteerOptions extends PostOptions {
+  /** `now` also gives up a model call that has shown nothing yet, so that the steer is in the very next request (I12). Default `gate`. */
+  readonly promptness?: 'gate' | 'now'
+}
+
+/** How a turn is aborted. */
+export interface AbortOptions extends PostOptions {
+  /** For the log, and for whoever reads it. */
+  readonly reason?: string
+  /** What becomes of the inputs that are still pending (I9). Default `keep`. */
+  readonly pending?: PendingPolicy
+  /** How long running calls may take to end, in milliseconds. Default: what the agent's limits say. */
+  readonly graceMs?: number
+}
+
+/** How a call is approved. */
+export interface ApproveOptions extends PostOptions {
+  /** The tool need not ask again in this session (A2). Default: once. */
+  readonly always?: boolean
+  /** Of the arguments that were seen, as `Ask` gives it: the approval of other arguments is stale (A2). */
+  readonly argsHash?: string
+}
+
+/** How a call is denied. */
+export interface DenyOptions extends PostOptions {
+  /** The model reads it. */
+  readonly reason?: string
+  /** Of the arguments that were seen, as `Ask` gives it. */
+  readonly argsHash?: string
+}
+
+/** How a deferred call is answered. */
+export interface AnswerOptions extends PostOptions {
+  /** What was awaited went wrong: the call ends as an error. */
+  readonly error?: boolean
+}
+
 /** The receipt of an input (I6). */
 export interface Receipt {
   readonly id: InputId
@@ -85,15 +123,15 @@ export interface SessionHandle {
   /** A followup: waits for the next turn. */
   send(content: Content, options?: PostOptions): Promise<Turn>
   /** Enters at the next gate of the running turn; starts a turn if there is none (I5). */
-  steer(content: Content, options?: PostOptions & { readonly promptness?: 'gate' | 'now' }): Promise<Turn>
+  steer(content: Content, options?: SteerOptions): Promise<Turn>
   /** Enters at the next gate, wakes nobody. */
   note(content: Content, options?: PostOptions): Promise<Receipt>
   /** Stops the running turn. Stale, and rejected as such, if there is none. */
-  abort(options?: PostOptions & { readonly reason?: string; readonly pending?: PendingPolicy; readonly graceMs?: number }): Promise<Receipt>
-  approve(call: string, options?: PostOptions & { readonly always?: boolean; readonly argsHash?: string }): Promise<Receipt>
-  deny(call: string, options?: PostOptions & { readonly reason?: string; readonly argsHash?: string }): Promise<Receipt>
+  abort(options?: AbortOptions): Promise<Receipt>
+  approve(call: string, options?: ApproveOptions): Promise<Receipt>
+  deny(call: string, options?: DenyOptions): Promise<Receipt>
   /** The result of a deferred call. */
-  answer(call: string, content: Content, options?: PostOptions & { readonly error?: boolean }): Promise<Receipt>
+  answer(call: string, content: Content, options?: AnswerOptions): Promise<Receipt>
   /** Lets a held queue go on. */
   resume(options?: PostOptions): Promise<Receipt>
   readonly queue: Queue

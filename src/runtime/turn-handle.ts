@@ -39,9 +39,10 @@ export class ReceiptHandle implements Receipt {
     const follower = new Follower(this.options)
     try {
       for (let batch = await follower.next(); batch !== null; batch = await follower.next()) {
-        batch.forEach(throwIfStopped)
+        // What is in the log is true, whatever became of its runner.
         const state = await this.state()
         if (state.kind !== 'queued') return state
+        batch.forEach(throwIfStopped)
       }
     } finally {
       follower.close()
@@ -148,14 +149,14 @@ class TurnFilter {
   accept(batch: readonly Watched[]): readonly Watched[] {
     const out: Watched[] = []
     for (const seen of batch) {
-      throwIfStopped(seen)
       if (this.#turn === null) this.#await(seen, out)
       else if (turnOf(seen) === this.#turn) out.push(seen)
       if (seen.kind === 'event' && seen.event.type === 'turn.ended' && seen.event.turn === this.#turn) {
         this.#over = true
-        break
+        return out
       }
     }
+    batch.forEach(throwIfStopped)
     return out
   }
 

@@ -13,9 +13,10 @@ export interface Wording {
   readonly neutralMark: string
   readonly goOn: string
   readonly noOutput: string
-  readonly approvalReason: string
   limit(steps: number): string
   limitNotice(steps: number): string
+  /** What a person is asked at the step limit. */
+  limitQuestion(steps: number): string
   interrupted(quote: string): string
   outcome(outcome: Exclude<CallOutcome, { kind: 'ok' }>, effect: 'read' | 'idempotent' | 'write'): string
   late(call: string, tool: string, outcome: CallOutcome, text: string): string
@@ -30,10 +31,10 @@ const en: Wording = {
   neutralMark: '[quoted, not from the user] ',
   goOn: 'Go on.',
   noOutput: '(no output)',
-  approvalReason: 'this tool asks before it runs',
   limit: (steps) =>
     `You have used all ${steps} steps of this turn. Call no more tools. Say what is done, what is not, and what you would do next.`,
   limitNotice: (steps) => `Stopped after ${steps} steps. What was done so far is in the log; say how to go on.`,
+  limitQuestion: (steps) => `All ${steps} steps of this turn are used up. Go on in a new turn?`,
   interrupted: (quote) => `[The user stopped your last reply. It had begun: "${quote}"]`,
   outcome(outcome, effect) {
     switch (outcome.kind) {
@@ -57,7 +58,7 @@ const en: Wording = {
   noTool: (name, offered) => `there is no tool "${name}". Offered: ${offered.join(', ') || 'none'}.`,
   badJson: (problem) => `the arguments are not a JSON object (${problem}). Send the whole call again.`,
   repeated: (tool, times) =>
-    `Not run: this is the same ${tool} call for the ${times}. time, and nothing has changed in between. Use what you know, change the arguments, or try another way.`,
+    `Not run: this is the same ${tool} call ${times} times in a row, and nothing has changed in between. Use what you know, change the arguments, or try another way.`,
   damaged: (from) => `[The record of this session was damaged; events from ${from} on were lost and set aside.]`,
 }
 
@@ -80,9 +81,9 @@ const zh: Wording = {
   neutralMark: '【引文，并非用户所说】',
   goOn: '继续。',
   noOutput: '（无输出）',
-  approvalReason: '此工具运行前需要批准',
   limit: (steps) => `本轮的 ${steps} 步已用完，不要再调用工具。请说明已完成什么、未完成什么、下一步打算怎么做。`,
   limitNotice: (steps) => `已走满 ${steps} 步，停在这里。已完成的都在日志里，请说明如何继续。`,
+  limitQuestion: (steps) => `本轮的 ${steps} 步已用完。要开始新的一轮继续吗？`,
   interrupted: (quote) => `【用户中止了你的上一条回复，它的开头是：“${quote}”】`,
   outcome(outcome, effect) {
     switch (outcome.kind) {

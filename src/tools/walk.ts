@@ -14,7 +14,7 @@ export interface Entry {
   readonly kind: 'file' | 'folder' | 'link' | 'other'
 }
 
-export interface WalkOptions {
+interface WalkOptions {
   readonly signal: AbortSignal
   /** 1: the folder's own entries. Default: all the way down. */
   readonly depth?: number

@@ -42,7 +42,7 @@ export function cutText(text: string, limits: CutLimits = RESULT_LIMITS, hint = 
 }
 
 /** Both ends of a text too long to hold, and its true size. */
-export interface Ends {
+interface Ends {
   /** Starts as the text starts, and holds at least the byte limit and `CUT_SLACK` more, or all of it. */
   readonly head: string
   /** Ends as the text ends, and holds as much. */

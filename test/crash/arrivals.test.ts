@@ -35,13 +35,16 @@ async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: n
   const reached = new Map<SyncPoint, number>()
   let handle: SessionHandle
   let isOver = false
+  /** The log's tail when it came. */
+  let tail = 0
   const sync: SyncPoints = {
     async reach(point) {
       if (isOver) return
       const times = (reached.get(point) ?? 0) + 1
       reached.set(point, times)
-      if (point === at?.point && times === at.nth)
-        await (verb === 'abort' ? handle.abort({ id: 'it' }) : handle.steer('hear this', { id: 'it' }))
+      if (point !== at?.point || times !== at.nth) return
+      tail = (await world.store.read(SESSION, { limit: 0 })).tail
+      await (verb === 'abort' ? handle.abort({ id: 'it' }) : handle.steer('hear this', { id: 'it' }))
     },
   }
   await world.store.create(SESSION)
@@ -56,7 +59,7 @@ async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: n
   isOver = true
   const receipt = await world.store.receipt(SESSION, inputId('it'))
   const { events } = await world.store.read(SESSION)
-  return { world, reached, receipt, events }
+  return { world, reached, receipt, events, since: events.slice(tail) }
 }
 
 describe.each(['abort', 'steer'] as const)('%s', async (verb) => {
@@ -65,13 +68,17 @@ describe.each(['abort', 'steer'] as const)('%s', async (verb) => {
 
   it.each([...whole.reached.keys()])('I13 I4 W3: is seen at once if it comes at %s', async (point) => {
     for (let nth = 1; nth <= whole.reached.get(point)!; nth++) {
-      const { world, receipt, events } = await play(verb, { point, nth })
+      const { world, receipt, events, since } = await play(verb, { point, nth })
       const { state, broken } = foldLog(events)
       expect([point, nth, broken]).toEqual([point, nth, []])
       expect([point, nth, receipt?.kind]).not.toEqual([point, nth, 'queued'])
       // An abort that comes before its turn has nothing to stop: the tool is still at work then.
       const rests = verb === 'steer' || receipt?.kind === 'entered'
       if (rests) expect([point, nth, receipt?.kind, state.turn]).toEqual([point, nth, 'entered', null])
+      // The commit of a request is the cut: what was durable before it is in it.
+      const types = since.map((event) => ('input' in event && event.input === inputId('it') ? 'it' : event.type))
+      if (types.includes('model.requested'))
+        expect([point, nth, types.indexOf('it') < types.indexOf('model.requested')]).toEqual([point, nth, true])
       await world.close()
     }
   })

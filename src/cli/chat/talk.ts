@@ -8,7 +8,7 @@ import { hashOf } from '../commands/decide.ts'
 import { changeQueue, waitingInputs } from '../commands/queue.ts'
 import type { TurnView } from '../turn-view.ts'
 
-export interface TalkOptions {
+interface TalkOptions {
   readonly cli: Cli
   readonly session: Session
   readonly store: Store

@@ -5,7 +5,7 @@ import type { Clock } from '../../runtime/ports.ts'
 import type { SessionHandle } from '../../runtime/session.ts'
 import { deferred } from '../../util/deferred.ts'
 
-export interface LogViewOptions {
+interface LogViewOptions {
   readonly session: SessionHandle
   readonly clock: Clock
   /** Ends every wait, with its reason. */

@@ -14,7 +14,7 @@ export interface Output {
   readonly columns?: number
 }
 
-export interface PageOptions {
+interface PageOptions {
   readonly output: Output
   readonly words: Words
   readonly color: boolean

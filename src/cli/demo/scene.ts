@@ -1,7 +1,7 @@
 /** What the demo plays with, in both languages: three months of bills as files, and what is said in the session. */
 import type { Locale } from '../../runtime/wording.ts'
 
-export interface BillFile {
+interface BillFile {
   readonly name: string
   readonly text: string
   /** How many bills are in it. */
@@ -30,7 +30,7 @@ export interface Scene {
 }
 
 /** What the agent says on the way. */
-export interface Answers {
+interface Answers {
   readonly look: string
   readonly first: string
   readonly rest: string

@@ -11,7 +11,7 @@ import { money } from './scene.ts'
 import type { Words } from './words.ts'
 import type { WorkerProcess } from './worker-process.ts'
 
-export interface Stage {
+interface Stage {
   readonly desk: Desk
   readonly store: Store
   readonly session: SessionHandle

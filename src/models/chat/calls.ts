@@ -21,7 +21,7 @@ export interface Draft {
 }
 
 /** What one entry of a delta did. `started`: it is the first of its call. */
-export type Placed =
+type Placed =
   | { readonly kind: 'placed'; readonly draft: Draft; readonly started: boolean; readonly args: string }
   | { readonly kind: 'ambiguous'; readonly problem: string }
 

@@ -2,9 +2,9 @@
 import type { Failure } from '../../kernel/failure.ts'
 import type { ModelEnd, ModelReply } from '../../runtime/ports.ts'
 
-export type ReplyKind = Extract<ModelEnd, { readonly reply: ModelReply }>['kind']
+type ReplyKind = Extract<ModelEnd, { readonly reply: ModelReply }>['kind']
 
-export type Finish =
+type Finish =
   | { readonly kind: 'reply'; readonly as: ReplyKind }
   | { readonly kind: 'failure'; readonly failure: Failure }
 

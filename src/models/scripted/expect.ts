@@ -9,7 +9,7 @@ import { found, type Expectation, type Pattern } from './script.ts'
 import type { RequestView } from './view.ts'
 
 /** What the expectations are judged by, beside the request itself. */
-export interface Expected {
+interface Expected {
   readonly route: Route
   /** The session's request before this one; null: none was seen by this process. */
   readonly previous: ModelRequest | null

@@ -1,3 +1,3 @@
 export { scriptedModel } from './model.ts'
-export type { ScriptedModel, ScriptedOptions } from './model.ts'
-export type { Emit, EmitCall, Expectation, Fault, Script, ScriptStep, Stop, When } from './script.ts'
+export type { ScriptedModel, ScriptedOptions, ScriptFailure } from './model.ts'
+export type { Emit, EmitCall, Expectation, Fault, Script, ScriptStep, ScriptTurn, Stop, When } from './script.ts'

@@ -9,7 +9,7 @@ import type { PickedStep } from './cursor.ts'
 import { aborted, failureOf } from './fault.ts'
 import { delivered, speechOf, usageOf, type Speech } from './reply.ts'
 
-export interface PlaySettings {
+interface PlaySettings {
   readonly clock: Clock | null
   readonly idleTimeoutMs: number | null
 }

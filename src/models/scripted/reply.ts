@@ -6,7 +6,7 @@ import { borderAt } from '../../util/wellformed.ts'
 import { replayState } from './replay.ts'
 import type { EmitCall, ScriptStep, Stop } from './script.ts'
 
-export type ReplyChunk = Exclude<ModelChunk, ModelEnd>
+type ReplyChunk = Exclude<ModelChunk, ModelEnd>
 
 /** A step worked out: its chunks, and what they add up to. */
 export interface Speech {

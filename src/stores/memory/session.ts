@@ -19,7 +19,7 @@ interface Entry {
   readonly notBefore: number
 }
 
-export interface MemoryLease {
+interface MemoryLease {
   readonly owner: string
   readonly since: number
   readonly ttlMs: number

@@ -2,95 +2,184 @@
  * Who drives a session. A lease names the incarnation that holds it and lasts as long as that one lives: no time limit, so a
  * stopped process keeps its sessions and a killed one loses them at once. The fence decides (W1); owner and since are for people.
  */
+import { TurnstepError } from '../../kernel/errors.ts'
 import type { SessionId } from '../../kernel/ids.ts'
-import type { Acquired, Ids, Released, SessionRow } from '../../runtime/ports.ts'
+import type { Acquired, Released, SessionRow } from '../../runtime/ports.ts'
 import { wakeOf } from '../rules.ts'
 import type { ReleaseOptions } from '../rules.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
-import { isWoken } from './inbox.ts'
+import type { Inbox } from './inbox.ts'
 import type { Log } from './log.ts'
 import type { Presence } from './presence.ts'
 import { findRow, isFence } from './row.ts'
-import { newestSnapshot } from './snapshots.ts'
+import type { Row } from './row.ts'
+import type { Scanned } from './scan.ts'
+import type { Snapshots } from './snapshots.ts'
 import { fromSql, laneBit, laneBits, text, toSql } from './text.ts'
 
-export function acquire(
-  ...[db, ids, log, presence, now, session, owner]: [Database, Ids, Log, Presence, number, SessionId, string]
-): Acquired {
-  const holder = presence.hold(
-    (name) => db.get('select 1 as found from sessions where holder = ? limit 1', name) !== undefined,
-  )
-  return db.write(
-    () => {
-      const row = findRow(db, session)
-      if (row === undefined) return { kind: 'missing' }
-      if (row.holder !== null && presence.isAlive(row.holder)) {
-        return { kind: 'busy', owner: fromSql(row.owner!), since: row.since! }
-      }
-      const { tail, repaired } = log.mend(session, row, newestSnapshot(db, ids, row)?.seq ?? 0, now)
-      db.run(
-        `update sessions set fence = fence + 1, holder = ?, owner = ?, since = ?, stamp = stamp + 1, updated_at = ? where sid = ?`,
-        holder,
-        toSql(owner),
-        now,
-        now,
-        row.sid,
-      )
-      return { kind: 'acquired', fence: row.fence + 1, tail, expiresAt: null, repaired }
-    },
-    (acquired) => acquired.kind === 'acquired',
-  )
+/** The parts of the store that a lease needs. */
+interface LeasesParts {
+  readonly db: Database
+  readonly presence: Presence
+  readonly log: Log
+  readonly inbox: Inbox
+  readonly snapshots: Snapshots
 }
 
-export function release(
-  db: Database,
-  now: number,
-  session: SessionId,
-  fence: number,
-  options: ReleaseOptions,
-): Released {
-  const wake = wakeOf(options)
-  return db.write(
-    () => {
-      const row = findRow(db, session)
+/** A session's row, and what its log was found to be at that moment. */
+interface Inspected {
+  readonly row: Row
+  readonly found: Scanned
+}
+
+/** Readings of a log that went on while it was read. */
+const ATTEMPTS_MAX = 5
+
+export class Leases {
+  readonly #db: Database
+  readonly #presence: Presence
+  readonly #log: Log
+  readonly #inbox: Inbox
+  readonly #snapshots: Snapshots
+
+  constructor({ db, presence, log, inbox, snapshots }: LeasesParts) {
+    this.#db = db
+    this.#presence = presence
+    this.#log = log
+    this.#inbox = inbox
+    this.#snapshots = snapshots
+  }
+
+  /** The log is read before the write lock is taken: the longer it is, the longer nobody could write to any session. */
+  acquire(now: number, session: SessionId, owner: string): Acquired {
+    const holder = this.#presence.hold(
+      (name) => this.#db.get('select 1 as found from sessions where holder = ? limit 1', name) !== undefined,
+    )
+    for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+      const inspected = this.#db.view(() => this.#inspect(session))
+      if ('kind' in inspected) return inspected
+      const acquired = this.#db.write(
+        () => this.#take(session, inspected, { holder, owner, now }),
+        (answer) => answer?.kind === 'acquired',
+      )
+      if (acquired !== null) return acquired
+    }
+    throw new TurnstepError(
+      'store-locked',
+      `others drove session "${session}" each of the ${ATTEMPTS_MAX} times that its log was read: try again`,
+      { data: { session } },
+    )
+  }
+
+  #inspect(session: SessionId): Inspected | Exclude<Acquired, { kind: 'acquired' }> {
+    const row = findRow(this.#db, session)
+    const refusal = this.#refusal(row)
+    if (refusal !== null || row === undefined) return refusal ?? { kind: 'missing' }
+    return { row, found: this.#log.inspect(row, this.#snapshots.newest(row)?.seq ?? 0) }
+  }
+
+  /** Null: the log is another one than was inspected. */
+  #take(
+    session: SessionId,
+    { row: seen, found }: Inspected,
+    { holder, owner, now }: { readonly holder: string; readonly owner: string; readonly now: number },
+  ): Acquired | null {
+    const row = findRow(this.#db, session)
+    const refusal = this.#refusal(row)
+    if (refusal !== null || row === undefined) return refusal ?? { kind: 'missing' }
+    if (row.sid !== seen.sid || row.tail !== seen.tail || row.head !== seen.head) return null
+    const { tail, repaired } = this.#log.mend(session, row, found, now)
+    this.#db.run(
+      `update sessions set fence = fence + 1, holder = ?, owner = ?, since = ?, stamp = stamp + 1, updated_at = ? where sid = ?`,
+      ...[holder, toSql(owner), now, now, row.sid],
+    )
+    return { kind: 'acquired', fence: row.fence + 1, tail, expiresAt: null, repaired }
+  }
+
+  /** Why a session cannot be driven from here; null: it can. */
+  #refusal(row: Row | undefined): Exclude<Acquired, { kind: 'acquired' }> | null {
+    if (row === undefined) return { kind: 'missing' }
+    if (row.holder === null || !this.#presence.isAlive(row.holder)) return null
+    return { kind: 'busy', owner: fromSql(row.owner!), since: row.since! }
+  }
+
+  release(now: number, session: SessionId, fence: number, options: ReleaseOptions): Released {
+    const wake = wakeOf(options)
+    const release = (): Released => {
+      const row = findRow(this.#db, session)
       if (!isFence(row, fence)) return { kind: 'lost' }
-      if (isWoken(db, row.sid, wake, now)) return { kind: 'due' }
-      db.run(
+      if (this.#inbox.isWoken(row.sid, wake, now)) return { kind: 'due' }
+      this.#db.run(
         `update sessions set holder = null, owner = null, since = null, wake_lanes = ?, wake_at = ?, wake_since = ?,
           stamp = stamp + 1, updated_at = ? where sid = ?`,
-        laneBits(wake.lanes),
-        wake.at,
-        wake.since,
-        now,
-        row.sid,
+        ...[laneBits(wake.lanes), wake.at, wake.since, now, row.sid],
       )
       return { kind: 'released' }
-    },
-    (released) => released.kind === 'released',
-  )
+    }
+    return this.#db.write(release, ({ kind }) => kind === 'released')
+  }
+
+  /**
+   * Sessions that nobody drives and that are due (W3), of those in `among`, or of all. The work grows with those, or with what is
+   * pending and driven; not with how many sessions there are.
+   */
+  due(now: number, among: readonly SessionId[] | null): readonly SessionId[] {
+    const named = among === null ? [] : [JSON.stringify(among.map(toSql))]
+    const resting = this.#db.all<{ session: string }>(among === null ? RESTING : RESTING_AMONG, ...named, now, now)
+    const held = this.#db.all<{ session: string; holder: string }>(among === null ? HELD : HELD_AMONG, ...named)
+    const isDead = deadAmong(this.#presence)
+    const left = held.filter(({ holder }) => isDead(holder))
+    return [...resting, ...left].map(({ session }) => fromSql(session) as SessionId)
+  }
+
+  list(): readonly SessionRow[] {
+    const rows = this.#db.all<ListRow>(
+      `select created_at, updated_at, tail, since, ${text('session', 'holder', 'owner')},
+        (select count(*) from inputs i where i.sid = s.sid and i.state is null) as pending from sessions s order by sid`,
+    )
+    const isDead = deadAmong(this.#presence)
+    return rows.map((row) => ({
+      session: fromSql(row.session) as SessionId,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      tail: row.tail,
+      pending: row.pending,
+      lease: row.holder === null || isDead(row.holder) ? null : { owner: fromSql(row.owner!), since: row.since! },
+      resting: row.holder === null,
+    }))
+  }
+
+  remove(session: SessionId): 'removed' | 'missing' | 'busy' {
+    const remove = (): 'removed' | 'missing' | 'busy' => {
+      const row = findRow(this.#db, session)
+      const refusal = this.#refusal(row)
+      if (refusal !== null || row === undefined) return refusal?.kind ?? 'missing'
+      this.#db.run('delete from quarantine where sid = ?', row.sid)
+      this.#db.run('delete from sessions where sid = ?', row.sid)
+      return 'removed'
+    }
+    return this.#db.write(remove, (removed) => removed === 'removed')
+  }
 }
 
-/** Sessions that nobody drives and that are due (W3). The work grows with what is pending, not with how many sessions there are. */
-export function due(db: Database, presence: Presence, now: number): readonly SessionId[] {
-  const resting = db.all<{ session: string }>(
-    `select ${text('session')} from sessions where holder is null and sid in (
-      select sid from sessions where wake_at is not null and wake_at <= ?
-      union
-      select i.sid from inputs i join sessions s on s.sid = i.sid
-        where i.state is null and (i.not_before is null or i.not_before <= ?) and (i.lane & s.wake_lanes) <> 0
-          and (i.lane = ${laneBit('control')} or i.tail >= s.wake_since)
-    )`,
-    now,
-    now,
-  )
-  const held = db.all<{ session: string; holder: string }>(
-    `select ${text('session', 'holder')} from sessions where holder is not null`,
-  )
-  const isDead = deadAmong(presence)
-  const left = held.filter(({ holder }) => isDead(holder))
-  return [...resting, ...left].map(({ session }) => fromSql(session) as SessionId)
-}
+/** An input that wakes its session `s` now. */
+const WAKES = `i.state is null and (i.not_before is null or i.not_before <= ?) and (i.lane & s.wake_lanes) <> 0
+  and (i.lane = ${laneBit('control')} or i.tail >= s.wake_since)`
+
+const RESTING = `select ${text('session')} from sessions where holder is null and sid in (
+  select sid from sessions where wake_at is not null and wake_at <= ?
+  union
+  select i.sid from inputs i join sessions s on s.sid = i.sid where ${WAKES}
+)`
+
+const AMONG = 'session in (select value from json_each(?))'
+
+const RESTING_AMONG = `select ${text('session')} from sessions s where ${AMONG} and holder is null
+  and (wake_at <= ? or exists (select 1 from inputs i where i.sid = s.sid and ${WAKES}))`
+
+const HELD = `select ${text('session', 'holder')} from sessions where holder is not null`
+const HELD_AMONG = `${HELD} and ${AMONG}`
 
 interface ListRow extends SqlRow {
   readonly session: string
@@ -101,37 +190,6 @@ interface ListRow extends SqlRow {
   readonly owner: string | null
   readonly since: number | null
   readonly pending: number
-}
-
-export function list(db: Database, presence: Presence): readonly SessionRow[] {
-  const rows = db.all<ListRow>(
-    `select created_at, updated_at, tail, since, ${text('session', 'holder', 'owner')},
-      (select count(*) from inputs i where i.sid = s.sid and i.state is null) as pending from sessions s order by sid`,
-  )
-  const isDead = deadAmong(presence)
-  return rows.map((row) => ({
-    session: fromSql(row.session) as SessionId,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    tail: row.tail,
-    pending: row.pending,
-    lease: row.holder === null || isDead(row.holder) ? null : { owner: fromSql(row.owner!), since: row.since! },
-    resting: row.holder === null,
-  }))
-}
-
-export function remove(db: Database, presence: Presence, session: SessionId): 'removed' | 'missing' | 'busy' {
-  return db.write(
-    () => {
-      const row = findRow(db, session)
-      if (row === undefined) return 'missing'
-      if (row.holder !== null && presence.isAlive(row.holder)) return 'busy'
-      db.run('delete from quarantine where sid = ?', row.sid)
-      db.run('delete from sessions where sid = ?', row.sid)
-      return 'removed'
-    },
-    (removed) => removed === 'removed',
-  )
 }
 
 /** Asks for each holder once. */

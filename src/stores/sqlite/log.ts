@@ -12,6 +12,7 @@ import type { Database } from './database.ts'
 import { findRow, isFence, touch } from './row.ts'
 import type { Row } from './row.ts'
 import { scan } from './scan.ts'
+import type { Scanned } from './scan.ts'
 import { fromSql, laneBits, lanesOf, text, toSql } from './text.ts'
 
 export class Log {
@@ -87,7 +88,8 @@ export class Log {
     return this.#db.view(() => {
       const row = findRow(this.#db, session)
       if (row === undefined) return { events, tail: 0, damage: null }
-      const { tail, damage } = scan(this.#db, this.#ids, row, after, (commit) => {
+      if (limit === 0) return { events, tail: row.tail, damage: null }
+      const { tail, damage } = scan(this.#db, this.#ids, { row, after, limit }, (commit) => {
         for (const event of commit) if (event.seq > after && events.length < limit) events.push(event)
         return events.length < limit
       })
@@ -99,18 +101,23 @@ export class Log {
   verify(session: SessionId): Damage | null {
     return this.#db.view(() => {
       const row = findRow(this.#db, session)
-      return row === undefined ? null : scan(this.#db, this.#ids, row, 0, () => true).damage
+      return row === undefined ? null : scan(this.#db, this.#ids, { row, after: 0 }).damage
     })
   }
 
+  /** Reads the log as far as an opening reads it, from `from` on (L5). Contract: inside a transaction. */
+  inspect(row: Row, from: number): Scanned {
+    return scan(this.#db, this.#ids, { row, after: from })
+  }
+
   /**
-   * Mends the log as far as an opening reads it, from `from` on (L5). Answers the tail as it is then.
-   * Contract: inside a write transaction.
+   * Mends what was found damaged, and takes the log up there (L5). Answers the tail as it is then.
+   * Contract: inside a write transaction in which the session's row still names the tail and head that were inspected.
    */
-  mend(session: SessionId, row: Row, from: number, now: number): { tail: number; repaired: Repair | null } {
-    const { tail, head, damage } = scan(this.#db, this.#ids, row, from, () => true)
+  mend(session: SessionId, { sid }: Row, found: Scanned, now: number): { tail: number; repaired: Repair | null } {
+    const { tail, head, damage } = found
     this.#heads.set(session, head)
-    return { tail, repaired: damage === null ? null : cut(this.#db, row.sid, { tail, head, damage }, now) }
+    return { tail, repaired: damage === null ? null : cut(this.#db, sid, { tail, head, damage }, now) }
   }
 }
 

@@ -9,7 +9,7 @@ import { presentDrivers, sqliteBench } from './bench.case.ts'
 import type { SqliteBench } from './bench.case.ts'
 import { loadDriver } from './driver.ts'
 import type { Driver } from './driver.ts'
-import * as inbox from './inbox.ts'
+import { Inbox } from './inbox.ts'
 import { Log } from './log.ts'
 import { Presence } from './presence.ts'
 import { openDatabase } from './schema.ts'
@@ -140,9 +140,10 @@ describe('a database', () => {
       "insert into sessions (session, fence, holder, wake_lanes, created_at, updated_at) values ('s', 1, 'h', 0, 1, 1)",
     )
     const log = new Log(db, nodeIds)
-    for (const id of ['i1', 'i2']) inbox.put(db, 1, SESSION, message(id), null)
+    const inbox = new Inbox(db)
+    for (const id of ['i1', 'i2']) inbox.put(1, SESSION, message(id), null)
     log.append(write(1, 0, ['a'], { consume: [claim('i1')] }), 1)
-    const state = () => [log.read(SESSION, 0, 99), log.verify(SESSION), inbox.pending(db, SESSION, null)]
+    const state = () => [log.read(SESSION, 0, 99), log.verify(SESSION), inbox.pending(SESSION, null)]
     const before = state()
     const { page_count: pages } = db.get<{ page_count: number }>('pragma page_count')!
     db.exec(`pragma max_page_count = ${pages}`)
@@ -154,11 +155,11 @@ describe('a database', () => {
       expect(() => log.append(append, 1)).toThrowError(expect.objectContaining({ code: 'store-full', class: 'retry' }))
       expect(state()).toEqual(before)
     }
-    expect(() => inbox.put(db, 1, SESSION, message('i3', 'steer', big), null)).toThrowError(/make room/)
+    expect(() => inbox.put(1, SESSION, message('i3', 'steer', big), null)).toThrowError(/make room/)
     expect(state()).toEqual(before)
     db.exec('pragma max_page_count = 1000000')
     expect(log.append(claiming, 1)).toEqual({ kind: 'appended', tail: 2 })
-    expect(inbox.put(db, 1, SESSION, message('i3'), null)).toEqual({ kind: 'queued' })
+    expect(inbox.put(1, SESSION, message('i3'), null)).toEqual({ kind: 'queued' })
     expect(log.verify(SESSION)).toBeNull()
     db.close()
   })

@@ -32,21 +32,30 @@ const BASE = `select last_seq as last, ${text('hash')} from commits
 const NEXT = `select first_seq as first, last_seq as last, ${text('body', 'hash')} from commits
   where sid = ? and first_seq >= ? order by first_seq limit ?`
 
+/** What is to be scanned: the commits of `row` with events after `after`. */
+interface Range {
+  readonly row: Row
+  readonly after: number
+  /** How many events are wanted. Default all. */
+  readonly limit?: number
+}
+
 /**
- * Scans the commits with events after `after`. `take` gets the events of each valid commit and says whether to go on.
+ * Scans a range. `take` gets the events of each valid commit and says whether to go on.
  * Contract: inside a transaction.
  */
 export function scan(
   db: Database,
   ids: Ids,
-  row: Row,
-  after: number,
-  take: (events: readonly Event[]) => boolean,
+  { row, after, limit = Infinity }: Range,
+  take: (events: readonly Event[]) => boolean = () => true,
 ): Scanned {
+  // No commit is without an event.
+  const batchSize = Math.min(BATCH, limit)
   let { tail, head } = base(db, row.sid, after)
   const stopped = (reason: string): Scanned => ({ tail, head, damage: { from: tail + 1, reason } })
   for (;;) {
-    const batch = fetch(db, row.sid, tail + 1)
+    const batch = fetch(db, row.sid, tail + 1, batchSize)
     if (typeof batch === 'string') return stopped(batch)
     if (batch.length === 0) break
     for (const commit of batch) {
@@ -68,9 +77,9 @@ function base(db: Database, sid: number, after: number): { tail: number; head: s
 }
 
 /** The next commits, or why they cannot be had. */
-function fetch(db: Database, sid: number, from: number): readonly Commit[] | string {
+function fetch(db: Database, sid: number, from: number, limit: number): readonly Commit[] | string {
   try {
-    return select(db, sid, from, BATCH)
+    return select(db, sid, from, limit)
   } catch (error) {
     if (!isTurnstepError(error, 'log-damaged')) throw error
   }

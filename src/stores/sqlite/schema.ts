@@ -8,7 +8,7 @@ import { text } from './text.ts'
 /**
  * Ordinary rowid tables: `without rowid` was four times larger with rows of this size. `head` is the hash of the newest commit;
  * a trigger moves it with every commit, so that a plain append is one statement, a third cheaper than a transaction of four.
- * `stamp` rises with every change that watchers should hear of, lanes are bits (see lanes.ts), ids are escaped (see text.ts).
+ * `stamp` rises with every change that watchers should hear of, lanes are bits and ids are escaped (see text.ts).
  */
 const MIGRATIONS: readonly string[] = [
   `create table sessions (

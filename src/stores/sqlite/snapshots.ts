@@ -11,52 +11,78 @@ import { parseOr, text, toSql } from './text.ts'
 /** So many are kept, for the case that the newest is damaged. */
 const KEPT = 2
 
-export function writeSnapshot(
-  ...[db, ids, session, fence, seq, body]: [Database, Ids, SessionId, number, number, Snapshot]
-): void {
-  const hash = ids.sha256(body)
-  db.write(
-    () => {
-      const row = findRow(db, session)
+/** A snapshot, and the event up to which it is one. */
+interface Placed {
+  readonly seq: number
+  readonly snapshot: Snapshot
+}
+
+export class Snapshots {
+  readonly #db: Database
+  readonly #ids: Ids
+
+  constructor(db: Database, ids: Ids) {
+    this.#db = db
+    this.#ids = ids
+  }
+
+  write(session: SessionId, fence: number, seq: number, body: Snapshot): void {
+    const hash = this.#ids.sha256(body)
+    const write = (): boolean => {
+      const row = findRow(this.#db, session)
       if (!isFence(row, fence)) return false
-      const anchor = anchorOf(db, row.sid, seq)
+      const anchor = anchorOf(this.#db, row.sid, seq)
       if (anchor === null) return false
-      db.run(
+      this.#db.run(
         'insert or replace into snapshots (sid, seq, body, hash, anchor) values (?, ?, ?, ?, ?)',
-        row.sid,
-        seq,
-        body,
-        hash,
-        anchor,
+        ...[row.sid, seq, body, hash, anchor],
       )
-      db.run(
+      this.#db.run(
         'delete from snapshots where sid = ? and seq not in (select seq from snapshots where sid = ? order by seq desc limit ?)',
-        row.sid,
-        row.sid,
-        KEPT,
+        ...[row.sid, row.sid, KEPT],
       )
       return true
-    },
-    (written) => written,
-  )
-}
+    }
+    this.#db.write(write, (written) => written)
+  }
 
-export function readSnapshot(db: Database, ids: Ids, session: SessionId): { seq: number; snapshot: Snapshot } | null {
-  return db.view(() => {
-    const row = findRow(db, session)
-    return row === undefined ? null : newestSnapshot(db, ids, row)
-  })
-}
+  read(session: SessionId): Placed | null {
+    return this.#db.view(() => {
+      const row = findRow(this.#db, session)
+      return row === undefined ? null : this.newest(row)
+    })
+  }
 
-/** The newest snapshot whose bytes are right and whose place in the log still stands. A damaged one is passed over. */
-export function newestSnapshot(db: Database, ids: Ids, row: Row): { seq: number; snapshot: Snapshot } | null {
-  const rows = db.all<SnapshotRow>(
-    `select seq, ${text('body', 'hash', 'anchor')} from snapshots where sid = ? and seq <= ? order by seq desc`,
-    row.sid,
-    row.tail,
-  )
-  const good = rows.find((one) => anchorOf(db, row.sid, one.seq) === one.anchor && ids.sha256(one.body) === one.hash)
-  return good === undefined ? null : { seq: good.seq, snapshot: good.body as Snapshot }
+  /** The newest snapshot whose bytes are right and whose place in the log still stands. A damaged one is passed over. */
+  newest(row: Row): Placed | null {
+    const rows = this.#db.all<SnapshotRow>(
+      `select seq, ${text('body', 'hash', 'anchor')} from snapshots where sid = ? and seq <= ? order by seq desc`,
+      row.sid,
+      row.tail,
+    )
+    const good = rows.find(
+      (one) => anchorOf(this.#db, row.sid, one.seq) === one.anchor && this.#ids.sha256(one.body) === one.hash,
+    )
+    return good === undefined ? null : { seq: good.seq, snapshot: good.body as Snapshot }
+  }
+
+  writePartial(session: SessionId, fence: number, partial: PartialReply): void {
+    this.#db.run(
+      `insert or replace into partials (sid, body)
+        select sid, ? from sessions where session = ? and fence = ? and holder is not null`,
+      JSON.stringify(partial),
+      toSql(session),
+      fence,
+    )
+  }
+
+  readPartial(session: SessionId): PartialReply | null {
+    const row = this.#db.get<{ body: string }>(
+      `select ${text('body')} from partials where sid = (select sid from sessions where session = ?)`,
+      toSql(session),
+    )
+    return row === undefined ? null : parseOr<PartialReply | null>(row.body, null)
+  }
 }
 
 interface SnapshotRow extends SqlRow {
@@ -74,22 +100,4 @@ function anchorOf(db: Database, sid: number, seq: number): string | null {
     seq,
   )
   return commit === undefined || commit.last < seq ? null : commit.hash
-}
-
-export function writePartial(db: Database, session: SessionId, fence: number, partial: PartialReply): void {
-  db.run(
-    `insert or replace into partials (sid, body)
-      select sid, ? from sessions where session = ? and fence = ? and holder is not null`,
-    JSON.stringify(partial),
-    toSql(session),
-    fence,
-  )
-}
-
-export function readPartial(db: Database, session: SessionId): PartialReply | null {
-  const row = db.get<{ body: string }>(
-    `select ${text('body')} from partials where sid = (select sid from sessions where session = ?)`,
-    toSql(session),
-  )
-  return row === undefined ? null : parseOr<PartialReply | null>(row.body, null)
 }

@@ -5,22 +5,24 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { TurnstepError } from '../../kernel/errors.ts'
-import type { SessionId } from '../../kernel/ids.ts'
-import type { Append, Appended, Clock, Ids, SessionRow, Store } from '../../runtime/ports.ts'
+import type { InputId, SessionId } from '../../kernel/ids.ts'
+import type { NewInput } from '../../kernel/input.ts'
+import type { Snapshot } from '../../kernel/state.ts'
+import type { Append, Appended, Clock, Ids, PartialReply, SessionRow, Store } from '../../runtime/ports.ts'
 import { FIRST_WAKE } from '../rules.ts'
 import type { ReleaseOptions } from '../rules.ts'
 import { changeOf, Watchers } from '../watchers.ts'
 import type { Database } from './database.ts'
 import { loadDriver } from './driver.ts'
 import type { DriverName } from './driver.ts'
-import * as inbox from './inbox.ts'
-import * as leases from './leases.ts'
+import { Inbox } from './inbox.ts'
+import { Leases } from './leases.ts'
 import { Log } from './log.ts'
 import { Poll } from './poll.ts'
 import { Presence } from './presence.ts'
 import { findRow, isFence } from './row.ts'
 import { openDatabase } from './schema.ts'
-import * as snapshots from './snapshots.ts'
+import { Snapshots } from './snapshots.ts'
 import { laneBits, toSql } from './text.ts'
 
 export interface SqliteStoreOptions {
@@ -56,8 +58,10 @@ class SqliteStore implements Store {
   readonly #db: Database
   readonly #presence: Presence
   readonly #clock: Clock
-  readonly #ids: Ids
   readonly #log: Log
+  readonly #inbox: Inbox
+  readonly #leases: Leases
+  readonly #snapshots: Snapshots
   readonly #watchers = new Watchers()
   readonly #poll: Poll
 
@@ -65,8 +69,10 @@ class SqliteStore implements Store {
     this.#db = db
     this.#presence = presence
     this.#clock = clock
-    this.#ids = ids
     this.#log = new Log(db, ids)
+    this.#inbox = new Inbox(db)
+    this.#snapshots = new Snapshots(db, ids)
+    this.#leases = new Leases({ db, presence, log: this.#log, inbox: this.#inbox, snapshots: this.#snapshots })
     this.#poll = new Poll(db, clock, this.#watchers)
   }
 
@@ -105,36 +111,32 @@ class SqliteStore implements Store {
     return this.#log.verify(id)
   }
 
-  async put(...[id, input, options = {}]: Parameters<Store['put']>) {
-    return this.#told(id, inbox.put(this.#db, this.now(), id, input, options.notBefore ?? null), 'queued')
+  async put(id: SessionId, input: NewInput, options: { readonly notBefore?: number } = {}) {
+    return this.#told(id, this.#inbox.put(this.now(), id, input, options.notBefore ?? null), 'queued')
   }
 
   async pending(id: SessionId, options: { readonly all?: boolean } = {}) {
-    return inbox.pending(this.#db, id, options.all === true ? null : this.now())
+    return this.#inbox.pending(id, options.all === true ? null : this.now())
   }
 
-  async receipt(...[id, input]: Parameters<Store['receipt']>) {
-    return inbox.receipt(this.#db, id, input)
+  async receipt(id: SessionId, input: InputId) {
+    return this.#inbox.receipt(id, input)
   }
 
-  async edit(...[id, input, change]: Parameters<Store['edit']>) {
-    return this.#told(id, inbox.edit(this.#db, this.now(), id, input, change), 'changed')
+  async edit(id: SessionId, input: InputId, change: Parameters<Store['edit']>[2]) {
+    return this.#told(id, this.#inbox.edit(this.now(), id, input, change), 'changed')
   }
 
-  async withdraw(...[id, input]: Parameters<Store['withdraw']>) {
-    return this.#told(id, inbox.withdraw(this.#db, this.now(), id, input), 'changed')
+  async withdraw(id: SessionId, input: InputId) {
+    return this.#told(id, this.#inbox.withdraw(this.now(), id, input), 'changed')
   }
 
-  async move(...[id, input, before]: Parameters<Store['move']>) {
-    return this.#told(id, inbox.move(this.#db, this.now(), id, input, before), 'changed')
+  async move(id: SessionId, input: InputId, before: InputId | null) {
+    return this.#told(id, this.#inbox.move(this.now(), id, input, before), 'changed')
   }
 
-  async acquire(...[id, { owner }]: Parameters<Store['acquire']>) {
-    return this.#told(
-      id,
-      leases.acquire(this.#db, this.#ids, this.#log, this.#presence, this.now(), id, owner),
-      'acquired',
-    )
+  async acquire(id: SessionId, { owner }: { readonly owner: string }) {
+    return this.#told(id, this.#leases.acquire(this.now(), id, owner), 'acquired')
   }
 
   async renew(id: SessionId, fence: number) {
@@ -143,40 +145,37 @@ class SqliteStore implements Store {
   }
 
   async release(id: SessionId, fence: number, options: ReleaseOptions) {
-    const released = leases.release(this.#db, this.now(), id, fence, options)
+    const released = this.#leases.release(this.now(), id, fence, options)
     if (released.kind !== 'due') this.#log.forget(id)
     return this.#told(id, released, 'released')
   }
 
   async due(among?: readonly SessionId[]): Promise<readonly SessionId[]> {
-    const due = leases.due(this.#db, this.#presence, this.now())
-    if (among === undefined) return due
-    const asked = new Set(among)
-    return due.filter((id) => asked.has(id))
+    return this.#leases.due(this.now(), among ?? null)
   }
 
-  async writePartial(...[id, fence, partial]: Parameters<Store['writePartial']>): Promise<void> {
-    snapshots.writePartial(this.#db, id, fence, partial)
+  async writePartial(id: SessionId, fence: number, partial: PartialReply): Promise<void> {
+    this.#snapshots.writePartial(id, fence, partial)
   }
 
   async readPartial(id: SessionId) {
-    return snapshots.readPartial(this.#db, id)
+    return this.#snapshots.readPartial(id)
   }
 
-  async writeSnapshot(...[id, fence, seq, snapshot]: Parameters<Store['writeSnapshot']>): Promise<void> {
-    snapshots.writeSnapshot(this.#db, this.#ids, id, fence, seq, snapshot)
+  async writeSnapshot(id: SessionId, fence: number, seq: number, snapshot: Snapshot): Promise<void> {
+    this.#snapshots.write(id, fence, seq, snapshot)
   }
 
   async readSnapshot(id: SessionId) {
-    return snapshots.readSnapshot(this.#db, this.#ids, id)
+    return this.#snapshots.read(id)
   }
 
   async list(): Promise<readonly SessionRow[]> {
-    return leases.list(this.#db, this.#presence)
+    return this.#leases.list()
   }
 
   async remove(id: SessionId): Promise<'removed' | 'missing' | 'busy'> {
-    const removed = leases.remove(this.#db, this.#presence, id)
+    const removed = this.#leases.remove(id)
     if (removed === 'removed') this.#watchers.notify(id, 'inbox')
     return removed
   }

@@ -20,7 +20,7 @@ interface GrepArgs {
   readonly include_ignored?: boolean
 }
 
-export interface GrepOptions {
+interface GrepOptions {
   /** With it ripgrep is used where it is installed; without, files are read here. */
   readonly runProcess?: RunProcess
   /** Default `rg`, as the PATH has it. */

@@ -6,7 +6,7 @@ import { linkSignal } from '../../util/signal.ts'
 import { SEARCHED_BYTES_MAX } from './lines.ts'
 import type { Findings, FoundLine, Query } from './lines.ts'
 
-export interface Ripgrep {
+interface Ripgrep {
   readonly runProcess: RunProcess
   /** The program: a name on the PATH, or its path. */
   readonly file: string

@@ -26,7 +26,9 @@ export class Rules {
       scope.on('transformRequest', () => this.#answer('request', () => undefined))
       scope.on('decideCall', ({ record }) => this.#answer('policy', () => this.policy.get(record.name)))
       scope.on('decideStop', () => this.#answer('stop', () => this.#stopping()))
-      scope.on('decideModelError', () => (this.retryInMs === undefined ? undefined : { retryInMs: this.retryInMs }))
+      scope.on('decideModelError', () =>
+        this.#answer('retry', () => (this.retryInMs === undefined ? undefined : { retryInMs: this.retryInMs })),
+      )
     },
   }
 

@@ -49,6 +49,9 @@ function howOf(word: string, rest: string): Omit<ScriptStep, 'emit'> {
 function faultOf(text: string): Fault {
   const [kind, rest] = splitWord(text)
   const [status, retryAfterSeconds] = rest.split(' ').map(Number)
-  const more = { ...(rest === '' ? {} : { status: status! }), ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
+  const more = {
+    ...(rest === '' ? {} : { status: status! }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
   return { kind: kind as Fault['kind'], ...more }
 }
