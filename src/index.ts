@@ -10,7 +10,19 @@ export type { ProjectConfig } from './presets/config.ts'
 export type { Harness, HarnessOptions, HarnessPorts, OpenOptions } from './runtime/harness.ts'
 export { tool } from './runtime/define-tool.ts'
 export { defer } from './runtime/tool.ts'
-export type { Args, CallEnd, Deferred, InputSchema, JsonSchema, Tool, ToolContext, ToolDefinition, ToolError, ToolResult, Validated } from './runtime/tool.ts'
+export type {
+  Args,
+  CallEnd,
+  Deferred,
+  InputSchema,
+  JsonSchema,
+  Tool,
+  ToolContext,
+  ToolDefinition,
+  ToolError,
+  ToolResult,
+  Validated,
+} from './runtime/tool.ts'
 export type {
   AbortOptions,
   AnswerOptions,
@@ -80,8 +92,29 @@ export type {
 } from './kernel/events.ts'
 export type { Failure, FailureKind, Usage } from './kernel/failure.ts'
 export type { CallId, InputId, SessionId } from './kernel/ids.ts'
-export type { Control, Lane, MessageInput, MessageLane, NewInput, PendingInput, PendingPolicy, ReceiptState } from './kernel/input.ts'
-export type { AssistantMessage, ImagePart, Message, Messages, Origin, Part, ReplyPart, Route, TextPart, ToolMessage, UserMessage } from './kernel/message.ts'
+export type {
+  Control,
+  Lane,
+  MessageInput,
+  MessageLane,
+  NewInput,
+  PendingInput,
+  PendingPolicy,
+  ReceiptState,
+} from './kernel/input.ts'
+export type {
+  AssistantMessage,
+  ImagePart,
+  Message,
+  Messages,
+  Origin,
+  Part,
+  ReplyPart,
+  Route,
+  TextPart,
+  ToolMessage,
+  UserMessage,
+} from './kernel/message.ts'
 export type { CallOutcome, Goal, NotStartedReason, OutcomeKind, TurnOutcome } from './kernel/outcome.ts'
 export type { Snapshot, State } from './kernel/state.ts'
 export { react } from './plugins/react/react.ts'

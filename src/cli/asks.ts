@@ -6,21 +6,26 @@ import type { Store } from '../runtime/ports.ts'
 import type { Ask } from '../runtime/session.ts'
 import { asksOf } from '../runtime/status.ts'
 import { usage, type Cli } from './cli.ts'
-import { argsLine } from './describe.ts'
+import { argsText } from './describe.ts'
+import { visible, visibleLines } from './visible.ts'
 
 /** All open questions, also while other calls of the same step still run. */
 export async function openAsks(store: Store, session: SessionId): Promise<Ask[]> {
   return asksOf((await loadState(store, session)).state)
 }
 
-function askLine({ texts }: Cli, ask: Ask, n: number): string {
+/** Whatever in it is not ours is shown as it is: no hidden characters, and no line that could pass for another question. */
+function askLine({ texts: { asking } }: Cli, ask: Ask, n: number): string {
+  const call = visible(ask.call)
+  const tool = visible(ask.tool)
+  const reason = visibleLines(ask.reason)
   switch (ask.kind) {
     case 'approval':
-      return texts.asking.approval(n, ask.call, ask.tool, argsLine(ask.args, Infinity), ask.reason)
+      return asking.approval(n, call, tool, argsText(ask.args), reason)
     case 'deferred':
-      return texts.asking.deferred(n, ask.call, ask.tool, ask.reason)
+      return asking.deferred(n, call, tool, reason)
     case 'step-limit':
-      return texts.asking['step-limit'](n, ask.call, ask.reason)
+      return asking['step-limit'](n, call, reason)
   }
 }
 

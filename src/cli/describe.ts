@@ -3,6 +3,7 @@ import type { CallOutcome, TurnOutcome } from '../kernel/outcome.ts'
 import { textOf, type Part } from '../kernel/message.ts'
 import { WORDINGS } from '../runtime/wording.ts'
 import type { Texts } from './texts/index.ts'
+import { visible } from './visible.ts'
 
 /** One line of at most so many characters. */
 export function oneLine(text: string, max = 100): string {
@@ -23,13 +24,20 @@ export function unmarked(text: string): string | null {
   return mark === undefined ? null : text.slice(mark.length).trim()
 }
 
-/** Arguments of a call: the value alone where it is but one line of text. */
-export function argsLine(args: unknown, max = 100): string {
+/** Arguments of a call as JSON, on one line: the value alone where it is but one text. Nothing in it is hidden or left out. */
+export function argsText(args: unknown): string {
   const values = typeof args === 'object' && args !== null ? Object.values(args) : []
   const [only] = values
   if (values.length === 0) return ''
+  return visible(JSON.stringify(values.length === 1 && typeof only === 'string' ? only : args) ?? '')
+}
+
+/** The same in passing: at most so many characters, and one line of text without its quotes. */
+export function argsLine(args: unknown, max = 100): string {
+  const values = typeof args === 'object' && args !== null ? Object.values(args) : []
+  const [only] = values
   const isLine = values.length === 1 && typeof only === 'string' && !only.includes('\n')
-  return oneLine(isLine ? only : (JSON.stringify(args) ?? ''), max)
+  return oneLine(isLine ? visible(only) : argsText(args), max)
 }
 
 /** Null for a completed turn: there is nothing to say. */

@@ -11,6 +11,7 @@ import type { State } from '../kernel/state.ts'
 import type { Live, Watched } from '../runtime/session.ts'
 import type { Cli } from './cli.ts'
 import { argsLine, callLine, contentLine, oneLine, outcomeLine, unmarked } from './describe.ts'
+import { visible } from './visible.ts'
 
 export class TurnView {
   /** Seq of the last event shown. */
@@ -54,8 +55,6 @@ export class TurnView {
     this.seq = seen.event.seq
   }
 
-  // ── live ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
   #live(live: Live): void {
     const { out, texts } = this.#cli
     switch (live.type) {
@@ -70,7 +69,7 @@ export class TurnView {
         return
       case 'progress':
         out.line(live)
-        return out.progress(`  ${this.#names.get(live.call) ?? live.call}: ${oneLine(live.text)}`)
+        return out.progress(`  ${this.#names.get(live.call) ?? live.call}: ${visible(oneLine(live.text))}`)
       case 'call':
       case 'stopped':
         return
@@ -82,8 +81,6 @@ export class TurnView {
     this.#shown.text += text
     if (this.#cli.out.isStreaming) this.#cli.out.stream(text)
   }
-
-  // ── events ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   #event(event: Event): void {
     const { out, texts } = this.#cli
@@ -184,7 +181,7 @@ function shownInput({ content }: EventOf<'input.entered'>): string {
 }
 
 function nameOf({ name, args }: Pick<CallRecord, 'name' | 'args'>): string {
-  return `${name} ${argsLine(args)}`.trim()
+  return `${visible(name)} ${argsLine(args)}`.trim()
 }
 
 function keyOf(at: { readonly turn: number; readonly step: number; readonly attempt: number }): string {

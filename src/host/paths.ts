@@ -1,7 +1,7 @@
 /** Where things are kept: one folder, shown by `turnstep paths`. */
-import { mkdirSync, writeFileSync, existsSync } from 'node:fs'
+import { mkdirSync, writeFileSync, existsSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { TurnstepError } from '../kernel/errors.ts'
 import { messageOf } from '../util/text.ts'
 import { env } from './node.ts'
@@ -21,12 +21,35 @@ export function pathsOf(folder: string = process.cwd()): Paths {
 /** Makes the folder, and keeps what is in it out of git. Throws `store-unwritable` naming the folder. */
 export function ensureHome({ home }: Pick<Paths, 'home'>): void {
   try {
-    mkdirSync(home, { recursive: true })
+    makeFolder(home)
     const ignore = join(home, '.gitignore')
     if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
   } catch (cause) {
-    throw new TurnstepError('store-unwritable', `cannot write to "${home}" (${messageOf(cause)}); make it writable, or set TURNSTEP_HOME to another folder`, { cause })
+    throw new TurnstepError(
+      'store-unwritable',
+      `cannot write to "${home}" (${messageOf(cause)}); make it writable, or set TURNSTEP_HOME to another folder`,
+      { cause },
+    )
   }
+}
+
+/**
+ * Makes a folder and those above it, one by one from the lowest that is there. Throws what the file system says. Node's own recursive
+ * making tries for ever where a file system such as /proc says of each try that there is no such folder.
+ */
+export function makeFolder(path: string): void {
+  if (isFolder(path)) return
+  if (dirname(path) !== path) makeFolder(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    // Somebody else may have made it meanwhile.
+    if (!isFolder(path)) throw error
+  }
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 /** Who we are, for people who are told that a session is busy. */

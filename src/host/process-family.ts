@@ -86,8 +86,6 @@ function kill(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-// ── looking ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** The members of the family that run; zombies, which only wait to be collected by their parent, do not. */
 export async function findFamily(family: Family): Promise<readonly Member[]> {
   const rows = await readProcesses()

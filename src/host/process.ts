@@ -79,8 +79,6 @@ function ended(
   return { end, output: output.text.end(), survivors, unreaped }
 }
 
-// ── start and end ────────────────────────────────────────────────────────────────────────────────────────────────────
-
 type Failed = Extract<ProcessEnd, { kind: 'failed' }>
 
 function start(request: ProcessRequest, marker: string): ChildProcess | Failed {
@@ -128,8 +126,6 @@ async function firstEnd(exit: Promise<ProcessEnd>, { clock, signal, timeoutMs }:
     signal.removeEventListener('abort', onAbort)
   }
 }
-
-// ── output ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** After the exit the pipes may still hold output, and may be held open by others. */
 const DRAIN_QUIET_MS = 50
@@ -214,8 +210,6 @@ async function orAfter(promise: Promise<unknown>, clock: Clock, ms: number): Pro
   await Promise.race([promise, late.promise])
   cancel()
 }
-
-// ── the death of this process ────────────────────────────────────────────────────────────────────────────────────────
 
 /** Groups that run now. A group of its own does not die with us: it is taken along when this process exits. */
 const groups = new Set<number>()

@@ -8,6 +8,7 @@ import type { Lane } from './input.ts'
 import type { TurnOutcome } from './outcome.ts'
 import type { State } from './state.ts'
 
+/** All that a loop may look at. It is a picture of this moment: do not keep it. */
 export interface View {
   readonly state: Readonly<State>
   readonly inbox: InboxView
@@ -30,6 +31,7 @@ export interface View {
   readonly settings: LoopSettings
 }
 
+/** How many inputs are pending and due, by lane. */
 export interface InboxView {
   readonly control: number
   readonly steer: number
@@ -57,6 +59,7 @@ export interface LoopSettings {
   readonly afterFailure: 'hold' | 'continue'
 }
 
+/** What a loop may ask for: one thing at a time. What is illegal now is refused by the fold, with the number of its rule. */
 export type Effect =
   /** Take the control inputs, at any point (I13). */
   | { readonly kind: 'absorb' }

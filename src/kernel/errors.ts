@@ -7,6 +7,7 @@ import type { Json } from '../util/json.ts'
 /** `retry`: may go well later; `terminal`: will not, change something; `bug`: ours, please report it. */
 export type ErrorClass = 'retry' | 'terminal' | 'bug'
 
+/** Every code with its class. */
 export const ERRORS = {
   'usage-invalid': 'terminal',
   'config-invalid': 'terminal',
@@ -43,6 +44,7 @@ export const ERRORS = {
   'effect-unsupported': 'bug',
 } as const satisfies Record<string, ErrorClass>
 
+/** What to branch on; a released code keeps its meaning. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** Thrown by Turnstep. `message` quotes the value seen and says what to do next; branch on `code`, never on the text. */
@@ -60,6 +62,7 @@ export class TurnstepError extends Error {
   }
 }
 
+/** Whether something thrown is ours, and of this code where one is given. */
 export function isTurnstepError(error: unknown, code?: ErrorCode): error is TurnstepError {
   return error instanceof TurnstepError && (code === undefined || error.code === code)
 }

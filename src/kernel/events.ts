@@ -28,6 +28,10 @@ export interface EventHead {
   readonly step: number
 }
 
+/**
+ * What running a tool twice means: nothing (`read`), the same as once under one key (`idempotent`), or a second effect (`write`)
+ * (C4).
+ */
 export type EffectClass = 'read' | 'idempotent' | 'write'
 
 /** A resource that a call touches (C6). The name `*` conflicts with every other. */
@@ -44,6 +48,10 @@ export interface ToolSpec {
   readonly parameters: Json
 }
 
+/**
+ * What happens at the step limit (T4): the turn ends at once (`error`), after one last call that sums up (`summary`), with a
+ * notice (`handback`), or waits for a yes or a no (`ask`).
+ */
 export type StepLimitPolicy = 'error' | 'summary' | 'handback' | 'ask'
 
 /** Limits that bind the fold, fixed when the turn starts. */
@@ -72,11 +80,16 @@ export interface CallRecord {
   readonly guard?: GuardMode
 }
 
+/**
+ * How the loop guard judges a tool's calls (T6): `strict` counts identical calls, `progress` only those whose results bring
+ * nothing new, `off` none.
+ */
 export type GuardMode = 'strict' | 'progress' | 'off'
 
 /** Why a model is called. */
 export type Purpose = 'step' | 'limit' | 'summary' | 'judge' | 'aside'
 
+/** How a reply ended, in our words; `unknown-stop` is a word of the provider that nobody here knows. */
 export type Finish = 'done' | 'calls' | 'max-tokens' | 'context-limit' | 'pause' | 'refused' | 'unknown-stop'
 
 /** System text, tools and model of an epoch; the hashes name their content (X1). */
@@ -87,6 +100,7 @@ export interface EpochContent {
   readonly hash: string
 }
 
+/** A fact, without its head. One that is written is never changed. */
 export type EventBody =
   | { readonly type: 'session.created'; readonly format: number; readonly agent: string; readonly locale: string; readonly parent?: { readonly session: SessionId; readonly call: CallId } }
   | { readonly type: 'session.forked'; readonly from: SessionId; readonly upTo: number }
@@ -140,6 +154,7 @@ export type EventBody =
   | { readonly type: 'loop.noted'; readonly key: string; readonly value: Json; readonly input?: InputId }
   | { readonly type: 'log.damaged'; readonly from: number; readonly reason: string; readonly quarantined: number; readonly reopened: readonly InputId[]; /** What the model is told of it. */ readonly content: readonly Part[] }
 
+/** The type of an event of ours. */
 export type EventType = EventBody['type']
 
 /** An event of a plugin, or of a newer minor version: kept and skipped (L6). */
@@ -149,5 +164,7 @@ export interface ForeignEvent {
 }
 
 export type Draft = EventBody | ForeignEvent
+/** A fact in the log, with its place and time. */
 export type Event = Draft & EventHead
+/** The events of one type. */
 export type EventOf<Type extends EventType> = Extract<EventBody, { type: Type }> & EventHead

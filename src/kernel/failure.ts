@@ -22,6 +22,7 @@ export type FailureKind =
   | 'script'
   | 'unknown'
 
+/** What went wrong with one model call. A fallback or a retry is decided by `kind` and `retry`, never by the text. */
 export interface Failure {
   readonly kind: FailureKind
   /** For people: what was seen, and what to do next. */

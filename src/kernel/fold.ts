@@ -13,6 +13,7 @@ import { textOf } from './message.ts'
 import type { Call, State, Step, Turn } from './state.ts'
 import { GUARD_STEPS_MAX, SETTLED_MAX, STRAGGLERS_MAX } from './state.ts'
 
+/** The state before the first event. */
 export function emptyState(): State {
   return {
     seq: 0,
@@ -42,7 +43,7 @@ export function emptyState(): State {
 export function fold(state: State, event: Event): RuleBreak | null {
   const broken = refusal(state, event)
   if (broken !== null) return broken
-  const apply = APPLY[event.type as EventType] as ((s: State, e: Event) => void) | undefined
+  const apply = (Object.hasOwn(APPLY, event.type) ? APPLY[event.type as EventType] : undefined) as ((s: State, e: Event) => void) | undefined
   if (apply !== undefined) apply(state, event)
   state.seq = event.seq
   state.at = event.at
@@ -177,14 +178,10 @@ const APPLY: Appliers = {
   },
 }
 
-// ── inputs ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 function settle(s: State, input: InputId): void {
   s.settled.add(input)
   if (s.settled.size > SETTLED_MAX) s.settled.delete(s.settled.values().next().value!)
 }
-
-// ── turns and steps ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 function startTurn(s: State, e: EventOf<'turn.started'>): void {
   s.turnN = e.turn
@@ -243,8 +240,6 @@ function rememberStep(turn: Turn, step: Step): void {
   turn.cuts = wasCut ? turn.cuts + 1 : 0
 }
 
-// ── model calls ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
 function closeRequest(s: State, usage: Usage): void {
   s.step!.request = null
   s.turn!.usage = addUsage(s.turn!.usage, usage)
@@ -284,8 +279,6 @@ function interruptReply(s: State, e: EventOf<'reply.interrupted'>): void {
   failTurn(s.turn!, step, { kind: 'interrupted', message: 'the model call was cut off by crashes too often', retry: true })
 }
 
-// ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 function addCall(step: Step, record: CallRecord, parent: CallId | null, seq: number): void {
   const call: Call = {
     record,
@@ -318,6 +311,7 @@ function decideApproval(s: State, e: EventOf<'call.approval-decided'>): void {
   settle(s, e.input)
   const call = change(s, e)
   call.status = e.decision === 'allow' ? 'approved' : 'refused'
+  call.expiresAt = null
   call.refusal = e.decision === 'allow' ? null : (e.reason ?? '')
   if (e.decision === 'allow' && e.grant === 'session') s.grants.add(call.record.name)
 }
@@ -325,13 +319,15 @@ function decideApproval(s: State, e: EventOf<'call.approval-decided'>): void {
 function endCall(s: State, e: EventOf<'call.ended'>): void {
   if (e.input !== undefined) settle(s, e.input)
   const call = change(s, e)
-  const ran = call.status === 'started' || call.status === 'deferred'
+  const { status } = call
   call.status = 'ended'
   call.outcome = e.outcome
   call.content = e.content
   call.progress = e.progress ?? ''
   s.step!.open--
-  if (ran && (e.outcome.kind === 'timeout' || e.outcome.kind === 'unknown')) addStraggler(s, call, e.seq)
+  // A call that was written off, or answered from outside while its body ran, has a real end that may still come (C5).
+  const writtenOff = e.outcome.kind === 'timeout' || e.outcome.kind === 'unknown'
+  if ((status === 'started' && (writtenOff || e.input !== undefined)) || (status === 'deferred' && writtenOff)) addStraggler(s, call, e.seq)
   if (e.outcome.kind === 'intercepted' && e.outcome.stuck === true) {
     s.turn!.ending ??= { kind: 'stuck', tool: call.record.name, times: e.outcome.times ?? 0 }
   }

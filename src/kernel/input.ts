@@ -7,11 +7,13 @@ import type { CallOutcome } from './outcome.ts'
 /** `control` is absorbed at any point of a step (I13); the others enter at a gate (I4). `note` wakes nobody. */
 export type Lane = 'control' | 'steer' | 'note' | 'followup'
 
+/** The lanes whose inputs the model sees. */
 export type MessageLane = Exclude<Lane, 'control'>
 
 /** What stays in the queue when a turn is aborted (I9). */
 export type PendingPolicy = 'keep' | 'return' | 'drop'
 
+/** What the control lane carries: decisions and news about calls and turns, no words to the model (I13). */
 export type Control =
   | { readonly kind: 'abort'; readonly reason: string; readonly pending: PendingPolicy; readonly graceMs?: number }
   | {
@@ -58,7 +60,9 @@ export type PendingInput = NewInput & {
   readonly version: number
 }
 
+/** A pending input that the model is to see. */
 export type MessageInput = Extract<PendingInput, { lane: MessageLane }>
+/** A pending input that only the runtime sees. */
 export type ControlInput = Extract<PendingInput, { lane: 'control' }>
 
 /** What became of an input: `queued`, then settled exactly once (I6). Control is `entered` where it was absorbed. */

@@ -10,8 +10,6 @@ import { toSnapshot } from './snapshot.ts'
 /** A situation, the event that comes then, and the rule that it breaks; null: it is legal. */
 type Row = readonly [behaviour: string, given: Log, event: Draft, rule: string | null, head?: Partial<EventHead>]
 
-// ── situations ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
 const fresh = (): Log => log().open()
 const inTurn = (): Log => fresh().turn()
 const answered = (): Log => log().asked().said('done').stepEnded()
@@ -29,8 +27,6 @@ const refused = (finish: 'max-tokens' | 'unknown-stop' | 'refused'): Log =>
   log()
     .asked()
     .add({ ...log().asked().reply([{}]), finish } as never)
-
-// ── events ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const ask = (call: string): Draft => ({ type: 'call.approval-asked', call: id(call), argsHash: 'h', reason: 'why' })
 const decide = (call: string): Draft => ({

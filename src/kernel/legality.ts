@@ -13,6 +13,7 @@ import type { CallOutcome, TurnOutcome } from './outcome.ts'
 import { barrier } from './plan.ts'
 import type { Call, CallStatus, State, Step, Turn } from './state.ts'
 
+/** Why an event may not follow: the rule of the contract that it breaks, and what is wrong. */
 export interface RuleBreak {
   /** Number in CONTRACT.md. */
   readonly rule: string
@@ -34,7 +35,7 @@ function headRefusal(s: State, e: Event): RuleBreak | null {
 }
 
 function bodyRefusal(s: State, e: Event): RuleBreak | null {
-  const rule = RULES[e.type as EventType] as ((s: State, e: Event) => RuleBreak | null) | undefined
+  const rule = (Object.hasOwn(RULES, e.type) ? RULES[e.type as EventType] : undefined) as ((s: State, e: Event) => RuleBreak | null) | undefined
   return rule === undefined ? null : rule(s, e)
 }
 
@@ -65,7 +66,7 @@ const RULES: Rules = {
   'step.ended': stepEnded,
 
   'model.requested': modelRequested,
-  'model.failed': answersRequest,
+  'model.failed': (s, e) => answersRequest(s, e) ?? (e.retryAt === null || Number.isFinite(e.retryAt) ? null : no('T10', `a retry at ${e.retryAt}`)),
   'reply.completed': replyCompleted,
   'reply.interrupted': (s, e) => inStep(s, 'T1', (step) => (step.request?.attempt === e.attempt ? null : no('T10', 'that attempt is not open'))),
 
@@ -92,8 +93,6 @@ const RULES: Rules = {
   'loop.noted': legal,
   'log.damaged': legal,
 }
-
-// ── turns ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function openTurn(s: State, rule: string, check: (turn: Turn) => RuleBreak | null): RuleBreak | null {
   return s.turn === null ? no(rule, 'no turn is open') : check(s.turn)
@@ -154,8 +153,6 @@ function newerOutcome(outcome: { readonly kind: string }): RuleBreak {
   return no('L6', `an outcome "${outcome.kind}", which this version does not know`)
 }
 
-// ── inputs and steps ─────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** A step whose model has not been asked, or whose attempt failed: inputs may enter (T10). */
 function isUnasked(step: Step): boolean {
   return step.request === null && step.reply === null && step.calls.length === 0
@@ -196,8 +193,6 @@ function inStep(s: State, rule: string, check: (step: Step) => RuleBreak | null)
   return s.step === null ? no(rule, 'no step is open') : check(s.step)
 }
 
-// ── model calls ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
 function modelRequested(s: State, e: EventOf<'model.requested'>): RuleBreak | null {
   return inStep(s, 'T1', (step) => {
     if (s.turn!.abort !== null) return no('T7', 'the turn is aborted')
@@ -230,8 +225,6 @@ function replyCompleted(s: State, e: EventOf<'reply.completed'>): RuleBreak | nu
   const named = e.parts.flatMap((part) => (part.type === 'call' ? [part.call] : []))
   return named.join() === e.calls.map((call) => call.id).join() ? null : no('C2', 'calls and parts disagree')
 }
-
-// ── calls ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function codeCall(step: Step): RuleBreak | null {
   return step.reply === null && step.request === null ? null : no('C2', 'a reply carries its calls in its own event')
@@ -288,8 +281,6 @@ function callEnded(s: State, e: EventOf<'call.ended'>): RuleBreak | null {
   if (status !== null) return status
   return e.content.length === 0 ? no('C2', 'a result without content') : null
 }
-
-// ── context ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function compacted(s: State, e: EventOf<'context.compacted'>): RuleBreak | null {
   if (s.step !== null) return no('X3', 'a step is open')

@@ -6,11 +6,13 @@
 import type { CallId, InputId } from './ids.ts'
 import type { OutcomeKind } from './outcome.ts'
 
+/** A text. Well-formed when it is sent (X8); the log keeps what there was. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
 }
 
+/** An image. */
 export interface ImagePart {
   readonly type: 'image'
   /** IANA media type, such as `image/png`. */
@@ -19,6 +21,7 @@ export interface ImagePart {
   readonly data: string
 }
 
+/** A piece of what a person or a tool says. */
 export type Part = TextPart | ImagePart
 
 /** A piece of a reply, in the order in which the model produced it. */
@@ -65,6 +68,7 @@ export interface TranscriptCall {
   readonly providerId: string
 }
 
+/** What stands in the user role: an input, or a line of the runtime, as its origin says. */
 export interface UserMessage {
   readonly role: 'user'
   readonly content: readonly Part[]
@@ -72,6 +76,7 @@ export interface UserMessage {
   readonly input?: InputId
 }
 
+/** A reply, with the calls that it asks for. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly parts: readonly ReplyPart[]
@@ -79,6 +84,7 @@ export interface AssistantMessage {
   readonly replay?: Replay
 }
 
+/** What the model is told about one call. */
 export interface ToolMessage {
   readonly role: 'tool'
   readonly call: CallId
@@ -88,6 +94,7 @@ export interface ToolMessage {
   readonly content: readonly Part[]
 }
 
+/** A message of the transcript. */
 export type Message = UserMessage | AssistantMessage | ToolMessage
 
 /** The text of some parts, images left out. */

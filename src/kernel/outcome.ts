@@ -18,6 +18,7 @@ export type CallOutcome =
   /** Not run, answered with guidance (T6). `stuck`: the turn ends for it. */
   | { readonly kind: 'intercepted'; readonly by: string; readonly message: string; readonly stuck?: boolean; readonly times?: number }
 
+/** Why a call was never started. */
 export type NotStartedReason =
   | 'aborted'
   | 'stale'
@@ -28,6 +29,7 @@ export type NotStartedReason =
   | 'not-taken'
   | 'turn-ended'
 
+/** How a call ended, in a word. */
 export type OutcomeKind = CallOutcome['kind']
 
 /** Why a turn ended (T2). Nothing incomplete is ever called `completed` (T3). */

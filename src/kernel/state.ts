@@ -10,6 +10,7 @@ import type { PendingPolicy } from './input.ts'
 import type { Message, Part, Replay, ReplyPart, UserMessage } from './message.ts'
 import type { CallOutcome, Goal, TurnOutcome } from './outcome.ts'
 
+/** All that the log of a session amounts to: what the loop decides by. Read it; only the fold writes it. */
 export interface State {
   /** Seq of the last event folded, 0 before the first. */
   seq: number

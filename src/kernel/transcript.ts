@@ -5,12 +5,14 @@
 import type { CallId } from './ids.ts'
 import { isBlank, type AssistantMessage, type Message, type Messages, type ToolMessage } from './message.ts'
 
+/** What is wrong with a transcript, and at which message. */
 export interface TranscriptFault {
   /** Index of the message. */
   readonly at: number
   readonly problem: string
 }
 
+/** Validates a transcript message by message, each once, however long it grows (L3). */
 export class TranscriptCheck {
   #read = 0
   #open: CallId[] = []

@@ -370,8 +370,6 @@ function replays(play: Play): void {
   })
 }
 
-// ── by hand ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 export function user(text: string): UserMessage {
   return { role: 'user', content: [textPart(text)], origin: { kind: 'user' } }
 }

@@ -92,8 +92,6 @@ export const noFinish: Failure = {
   retry: true,
 }
 
-// ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 interface Said {
   readonly text: string
   readonly code: string
@@ -149,8 +147,6 @@ function requestIdOf(headers: Headers): string | null {
 }
 
 const REQUEST_IDS = ['x-request-id', 'request-id', 'x-ds-trace-id', 'x-trace-id', 'trace-id', 'cf-ray']
-
-// ── judging ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function kindOf(status: number, said: Said, mayWait: boolean): FailureKind {
   const all = `${said.code} ${said.text}`

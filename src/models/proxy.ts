@@ -1,5 +1,6 @@
 /** The way out of this host: through a proxy, or past the transport's own timers. */
 
+/** The proxies that calls go through. Nothing is read from the environment here. */
 export interface ProxySettings {
   readonly httpProxy?: string
   readonly httpsProxy?: string

@@ -9,6 +9,7 @@ import { shellTool } from '../tools/shell/index.ts'
 import type { ShellOptions } from '../tools/shell/index.ts'
 import { Workspace } from '../tools/workspace.ts'
 
+/** What the coding tools work on, and what they ask before. */
 export interface CodingToolsOptions {
   /** The folder that the tools work in, and that file tools cannot leave. */
   readonly root: string

@@ -35,7 +35,10 @@ describe('open', () => {
   it('of one harness among several sessions leaves the harness open', async () => {
     const { unloaded, plugin } = watched()
     const harness = await createHarness({ store: 'memory', plugins: [plugin] })
-    const [one, other] = [await harness.open(guide, { session: 'one' }), await harness.open(guide, { session: 'other' })]
+    const [one, other] = [
+      await harness.open(guide, { session: 'one' }),
+      await harness.open(guide, { session: 'other' }),
+    ]
     await one.close()
     expect([unloaded, (await other.status()).kind]).toEqual([[], 'idle'])
     await harness.close()

@@ -8,6 +8,10 @@ import type { Store } from '../runtime/ports.ts'
 import type { Session } from '../runtime/session.ts'
 import { memoryStore, resolveModel, sqliteStore } from './adapters.ts'
 
+/**
+ * What a harness is made of. Every port has a default: the machine's own clock, ids and randomness, the loop `react`, models by
+ * name.
+ */
 export interface CreateOptions extends HarnessOptions, Partial<Omit<HarnessPorts, 'store'>> {
   /** `memory`, the path of a SQLite file, or a store of your own. Default: `.turnstep/sessions.db`, or below `TURNSTEP_HOME`. */
   readonly store?: Store | string
@@ -33,7 +37,11 @@ export async function createHarness(options: CreateOptions = {}): Promise<Harnes
   return new Harness(ports, options)
 }
 
-async function openStore(store: Store | string | undefined, clock: HarnessPorts['clock'], ids: HarnessPorts['ids']): Promise<Store> {
+async function openStore(
+  store: Store | string | undefined,
+  clock: HarnessPorts['clock'],
+  ids: HarnessPorts['ids'],
+): Promise<Store> {
   if (typeof store === 'object') return store
   if (store === 'memory') return memoryStore({ clock })
   if (store !== undefined) return sqliteStore({ path: store, clock, ids })

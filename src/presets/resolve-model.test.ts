@@ -87,7 +87,7 @@ describe('models by name', () => {
 
 describe('a resolver that nobody uses', () => {
   it('loads no package', () => {
-    const loaded = loadedWith(new URL('resolve-model.ts', import.meta.url))
+    const loaded = loadedWith(new URL('./resolve-model.ts', import.meta.url))
     expect(loaded.filter((name) => !name.startsWith('.'))).toEqual([])
     expect(loaded).toContain('./encode.ts')
   })

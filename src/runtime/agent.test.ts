@@ -24,7 +24,19 @@ describe('an agent', () => {
       tools: tools.all,
       plugins: [{ name: 'p', setup: () => {} }],
       loop: { name: 'l', next: () => ({ kind: 'rest', mode: 'idle', wake: [] }) },
-      limits: { steps: 1, atSteps: 'ask', vetoes: 0, attempts: 1, graceMs: 0, staleAfterMs: 0, starts: 1, cuts: 1, pool: 1, followups: 'all', afterFailure: 'continue' },
+      limits: {
+        steps: 1,
+        atSteps: 'ask',
+        vetoes: 0,
+        attempts: 1,
+        graceMs: 0,
+        staleAfterMs: 0,
+        starts: 1,
+        cuts: 1,
+        pool: 1,
+        followups: 'all',
+        afterFailure: 'continue',
+      },
     }
     expect(agent(spec)).toBe(spec)
     expect(refusal({ model: 'scripted/a', name: undefined, limits: undefined, tools: undefined })).toBeNull()

@@ -9,6 +9,7 @@ import type { Ids, Model } from './ports.ts'
 import { quote } from './tool-schema.ts'
 import type { Tool } from './tool.ts'
 
+/** An agent as it is declared: a model, what it is told, what it may do, and its bounds. */
 export interface AgentSpec {
   /** Default `agent`. Recorded in the log. */
   readonly name?: string
@@ -16,36 +17,41 @@ export interface AgentSpec {
   readonly model: string | Model
   /** The system text, before the plugins' sections. */
   readonly instructions?: string
+  /** Beside those of its plugins. Default none. */
   readonly tools?: readonly Tool[]
+  /** Loaded in this order, for this agent alone. Default none. */
   readonly plugins?: readonly Plugin[]
-  /** Default `react`. */
+  /** What decides what happens next. Default `react`. */
   readonly loop?: Loop
   readonly limits?: AgentLimits
 }
 
 /** Bounds and policies. Every one has a default; the defaults are those of CONTRACT.md. */
 export interface AgentLimits {
-  /** Steps per turn (T4). Default 15. */
+  /** Model calls with their tools that one turn may have (T4). Default 15. */
   readonly steps?: number
   /** What happens at the step limit (T4). Default `summary`. */
   readonly atSteps?: StepLimitPolicy
-  /** Vetoes per turn (T5). Default 3. */
+  /** How often hooks may keep one turn from ending; at the bound it ends `veto-capped` (T5). Default 3. */
   readonly vetoes?: number
-  /** Attempts of one model call, the first included. Default 4. */
+  /** Attempts of one model call, the first included; after the last the turn ends with its failure (T10). Default 4. */
   readonly attempts?: number
-  /** How long an aborted call may take to end (T7). Default 5,000. */
+  /** Milliseconds that the calls of an aborted turn get to end; what then still runs is `unknown` (T7). Default 5,000. */
   readonly graceMs?: number
-  /** C4. Default 600,000. */
+  /**
+   * Milliseconds that a session may have been down; after more of them a call that was asked for and never started is not run any
+   * more but answered `not-started`, and the model asks for it again if it still wants it (C4). Default 600,000.
+   */
   readonly staleAfterMs?: number
-  /** Starts of a repeatable call across crashes, the first included. Default 3. */
+  /** Starts of a repeatable call across crashes, the first included; at the bound it ends `unknown` (C4). Default 3. */
   readonly starts?: number
-  /** Steps in a row that are cut at the output limit with calls in them. Default 3. */
+  /** Steps in a row that are cut at the output limit with calls in them; at the bound the turn ends `max-tokens` (C8). Default 3. */
   readonly cuts?: number
-  /** Calls at once (C6). Default 8. */
+  /** Calls that run at once (C6). Default 8. */
   readonly pool?: number
-  /** Followups that enter at the start of a turn (I3). Default `one`. */
+  /** Followups that enter at the start of a turn: the oldest one, or all that are pending (I3). Default `one`. */
   readonly followups?: 'one' | 'all'
-  /** The queue after a turn that did not complete (I11). Default `hold`. */
+  /** Whether the queue waits for new input or `resume` after a turn that did not complete, or goes on (I11). Default `hold`. */
   readonly afterFailure?: 'hold' | 'continue'
 }
 

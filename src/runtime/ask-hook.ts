@@ -3,6 +3,7 @@
  * it says after the race is not used (KERNEL, trap 1).
  */
 import { linkSignal } from '../util/signal.ts'
+import { messageOf } from '../util/text.ts'
 import type { Clock } from './ports.ts'
 
 /** Answered; or left open by a throw or a timeout, which was reported; or overtaken by control. */
@@ -62,8 +63,7 @@ async function race<T>(answer: Promise<T | undefined | void>, link: ReturnType<t
 }
 
 function failed<T>(plugin: string, cause: unknown): HookAnswer<T> {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  return { kind: 'failed', error: new Error(`a hook of plugin "${plugin}" failed: ${why}`, { cause }) }
+  return { kind: 'failed', error: new Error(`a hook of plugin "${plugin}" failed: ${messageOf(cause)}`, { cause }) }
 }
 
 function isThenable<T>(value: Answer<T>): value is Promise<T | undefined | void> {

@@ -6,6 +6,7 @@ import { scriptedModel } from '../models/scripted/index.ts'
 import { deferred } from '../util/deferred.ts'
 import { agent } from './agent.ts'
 import { tool } from './define-tool.ts'
+import type { Plugin } from './plugin.ts'
 import type { Live } from './session.ts'
 import type { SyncPoints } from './sync-points.ts'
 import type { ToolContext } from './tool.ts'
@@ -107,5 +108,28 @@ describe('a body', () => {
     expect((await second.history()).filter((event) => event.type === 'call.ended')).toMatchObject([
       { outcome: { kind: 'ok' }, content: [{ text: 'saved after all' }] },
     ])
+  })
+  it.each([
+    ['came back in time', 50, 'ok'],
+    ['did not', 150, 'timeout'],
+  ] as const)('C13: that %s is judged by that, however long its result is looked at', async (_what, bodyMs, kind) => {
+    const world = worldOf()
+    const later = <T>(ms: number, value: T): Promise<T> =>
+      new Promise((resolve) => world.clock.after(ms, () => resolve(value)))
+    const look = tool({
+      name: 'look',
+      description: 'looks',
+      input: z.looseObject({}),
+      effect: 'read',
+      timeoutMs: 100,
+      run: () => later(bodyMs, 'seen'),
+    })
+    const slow: Plugin = { name: 'slow', setup: (scope) => scope.on('transformResult', (end) => later(300, end)) }
+    const session = await world.start({ plugins: [slow] }).open(agent({ model: calling('look'), tools: [look] }))
+    expect(await world.within((await session.send('go')).outcome)).toMatchObject({ kind: 'completed' })
+    await world.clock.advance(1_000)
+    const ends = (await session.history()).filter((event) => event.type === 'call.ended')
+    expect(ends).toMatchObject([{ outcome: { kind } }])
+    await world.within(session.settled())
   })
 })

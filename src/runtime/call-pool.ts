@@ -9,12 +9,13 @@ import { inputId } from '../kernel/ids.ts'
 import type { CallRecord } from '../kernel/events.ts'
 import type { Call } from '../kernel/state.ts'
 import { linkSignal, type LinkedSignal } from '../util/signal.ts'
+import { asMs, asText } from './borders.ts'
 import type { Judge, Prepared } from './judge.ts'
 import type { Run } from './run.ts'
 import { idempotencyKey, outcomeContent } from './call-facts.ts'
 import type { Stragglers } from './stragglers.ts'
 import { finishResult, thrownEnd } from './tool-result.ts'
-import type { CallEnd, Deferred, ToolContext, ToolResult } from './tool.ts'
+import { isDeferred, type CallEnd, type Deferred, type ToolContext } from './tool.ts'
 
 interface Body {
   readonly call: Call
@@ -144,8 +145,8 @@ export class CallPool {
       const { journal, store } = this.#run
       if (this.#live.get(id) !== body) return void this.#landed.delete(landed)
       this.#live.delete(id)
-      const expiry = isDeferred(end) && end.expiresInMs !== undefined ? { expiresAt: store.now() + end.expiresInMs } : {}
-      const event = isDeferred(end) ? journal.record({ type: 'call.deferred', call: id, what: end.what, ...expiry }) : journal.record({ type: 'call.ended', call: id, ...end })
+      const expiry = isDeferred(end) && asMs(end.expiresInMs) !== undefined ? { expiresAt: store.now() + asMs(end.expiresInMs)! } : {}
+      const event = isDeferred(end) ? journal.record({ type: 'call.deferred', call: id, what: asText(end.what), ...expiry }) : journal.record({ type: 'call.ended', call: id, ...end })
       landed.seq = event.seq
     })
   }
@@ -218,8 +219,4 @@ export class CallPool {
     const posted = store.put(session, { id: inputId(`${session}/${id}/late/${fence}`), lane: 'control', origin: { kind: 'system', name: 'straggler' }, control })
     posted.catch((error: unknown) => this.#run.report(new Error(`the late outcome of ${id} could not be posted: ${String(error)}`, { cause: error })))
   }
-}
-
-function isDeferred(value: ToolResult | CallEnd): value is Deferred {
-  return typeof value === 'object' && value !== null && 'deferred' in value
 }

@@ -17,7 +17,8 @@ export function requestCall(run: Run, { name, args, parent }: EffectOf<'call'>):
 
 /** A timer is a control input whose time has not come; the loop rests until it is due. */
 export async function sleepUntil(run: Run, { name, until }: EffectOf<'sleep'>): Promise<void> {
-  const id = inputId(`${run.session}:timer:${name}`)
+  // Turn and step are in the id: the same loop may sleep under the same name again.
+  const id = inputId(`${run.session}:timer:${run.state.turnN}.${run.state.turn?.steps ?? 0}:${name}`)
   const control = { kind: 'timer', name } as const
   await run.store.put(run.session, { id, lane: 'control', origin: { kind: 'timer', name }, control }, { notBefore: until })
   run.journal.record({ type: 'loop.noted', key: `sleep:${name}`, value: until })

@@ -41,8 +41,6 @@ export function tool<Input = Args>(definition: ToolDefinition<Input>): Tool {
 
 const DEFAULT_TIMEOUT_MS = 120_000
 
-// ── the definition ───────────────────────────────────────────────────────────────────────────────────────────────────
-
 const FIELDS: readonly (keyof ToolDefinition)[] = [
   'name',
   'description',
@@ -89,8 +87,6 @@ function checkDefinition<Input>(definition: ToolDefinition<Input>): void {
     refuse('its approval', definition.approval, 'pass true, false or a function')
 }
 
-// ── arguments ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** Arguments as the schema gives them, for callbacks that cannot wait. */
 interface TypedArgs<Input> {
   of(args: Args): Input
@@ -129,8 +125,6 @@ function judge(name: string, schema: ToolSchema, typed: TypedArgs<unknown>, chec
 function after<T, R>(value: T | Promise<T>, next: (value: T) => R): R | Promise<R> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
-
-// ── callbacks ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Conflicts with every other call; as `read` it shares with those that only read. */
 const EVERYTHING = '*'

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Tools } from '../../test/kit/tools.ts'
 import { useWorlds, type World } from '../../test/kit/world.ts'
 import type { Loop } from '../kernel/effects.ts'
+import { TurnstepError } from '../kernel/errors.ts'
 import { sessionId } from '../kernel/ids.ts'
 import { scriptedModel } from '../models/scripted/index.ts'
 import { react } from '../plugins/react/react.ts'
@@ -18,12 +19,15 @@ const typesOf = async (world: World): Promise<string[]> =>
   (await world.store.read(sessionId('s'))).events.map((event) => event.type)
 
 /** A loop that is broken while `broken`, and counts how often it was. */
-function brokenLoop(): { readonly loop: Loop; readonly seen: { broken: boolean; faults: number } } {
+function brokenLoop(fault = (): Error => new TypeError('a bug in the loop')): {
+  readonly loop: Loop
+  readonly seen: { broken: boolean; faults: number }
+} {
   const seen = { broken: true, faults: 0 }
   const next: Loop['next'] = (view) => {
     if (!seen.broken) return react.next(view)
     seen.faults++
-    throw new TypeError('a bug in the loop')
+    throw fault()
   }
   return { loop: { name: 'broken', next }, seen }
 }
@@ -64,7 +68,7 @@ describe('after a runner stopped on a fault that does not pass', () => {
 
   it('W3: nothing is tried while nothing new comes, and each input is tried once', async () => {
     const world = worldOf()
-    const { loop, seen } = brokenLoop()
+    const { loop, seen } = brokenLoop(() => new TurnstepError('loop-stalled', 'it turns in circles'))
     const session = await world.start().open(agent({ model: says(), loop }))
     for (const faults of [1, 2, 3]) {
       await world.clock.advance(600_000)
@@ -74,6 +78,18 @@ describe('after a runner stopped on a fault that does not pass', () => {
     await world.clock.advance(600_000)
     expect(seen.faults).toBe(4)
     expect(await typesOf(world)).toEqual(['session.created'])
+  })
+
+  it('W3: a fault that nobody knows is not tried again for ever', async () => {
+    const world = worldOf()
+    const { loop, seen } = brokenLoop()
+    const session = await world.start().open(agent({ model: says(), loop }))
+    await world.clock.advance(600_000)
+    const { faults } = seen
+    expect(faults).toBeLessThanOrEqual(10)
+    await session.send('hello')
+    await world.clock.advance(600_000)
+    expect(seen.faults).toBe(faults + 1)
   })
 
   it('its turn rejects with the fault for whoever asks only now, and resolves once it was driven after all', async () => {
@@ -178,7 +194,9 @@ describe('facts of plugins', () => {
     }
   }
   const factsOf = async (world: World): Promise<unknown[]> =>
-    (await world.store.read(sessionId('s'))).events.flatMap((event) => (event.type === 'x.facts.seen' ? [event.data] : []))
+    (await world.store.read(sessionId('s'))).events.flatMap((event) =>
+      event.type === 'x.facts.seen' ? [event.data] : [],
+    )
 
   it('L6: that come while nobody runs wake nobody, and are written with the next run', async () => {
     const world = worldOf()

@@ -21,6 +21,9 @@ export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers
 /** After a fault that may pass, the session is due again so much later. */
 const RETRY_AFTER_MS = 5_000
 
+/** Faults of an unknown kind in a row, after which only new input is a reason to try again. */
+const UNKNOWN_FAULTS_MAX = 5
+
 export class Driver {
   readonly #options: DriverOptions
   readonly #stragglers: Stragglers
@@ -34,6 +37,7 @@ export class Driver {
   readonly #facts: Draft[] = []
   #runner: Runner | null = null
   #error: Error | null = null
+  #unknownFaults = 0
   /** The newest arrival when a runner stopped on a fault: what comes after it is a reason to try again. */
   #arrivalAtFault: number | null = null
   /** Takes back the next try to release a lease that the store would not take. */
@@ -161,6 +165,7 @@ export class Driver {
     try {
       if (this.#closed) this.#runner.park()
       await this.#runner.run()
+      this.#unknownFaults = 0
     } catch (error) {
       this.#arrivalAtFault = await this.#newestArrival().catch(() => null)
       await this.#letGo(lease.fence, error)
@@ -182,7 +187,8 @@ export class Driver {
   async #letGo(fence: number, error: unknown, afterMs = RETRY_AFTER_MS): Promise<void> {
     if (isTurnstepError(error, 'lease-lost')) return
     const { store, clock } = this.#options
-    const passes = isTurnstepError(error) && error.class === 'retry'
+    // What nobody knows may pass as well, but not for ever.
+    const passes = isTurnstepError(error) ? error.class === 'retry' : ++this.#unknownFaults <= UNKNOWN_FAULTS_MAX
     try {
       if (isTurnstepError(error, 'session-closed')) await releaseSoonDue(store, this.session, fence)
       else await store.release(this.session, fence, { wake: [], ...(passes ? { until: store.now() + afterMs } : {}) })

@@ -19,6 +19,8 @@ export async function stopTurn(run: Run, outcome: TurnOutcome): Promise<Ended> {
   return 'again'
 }
 
+const GOALS: readonly Goal[] = ['unchecked', 'met', 'unmet']
+
 interface StopVerdict {
   veto: null | { readonly by: string; readonly message: string }
   goal: Goal
@@ -34,6 +36,8 @@ async function askStop(run: Run, outcome: TurnOutcome): Promise<StopVerdict | 'c
     'decideStop',
     (hook, context) => hook(stop, context),
     (answer, plugin) => {
+      if (answer.goal !== undefined && !GOALS.includes(answer.goal)) throw new TypeError(`its goal is "${String(answer.goal)}"; known: ${GOALS.join(', ')}`)
+      if (answer.veto !== undefined && typeof answer.veto !== 'string') throw new TypeError('its veto is no message')
       verdict.goal = answer.goal ?? verdict.goal
       if (answer.veto === undefined) return
       verdict.veto = { by: plugin, message: answer.veto }
@@ -54,7 +58,7 @@ export async function endTurn(run: Run, outcome: TurnOutcome, goal: Goal = 'unch
 /** Policy for what was still waiting when the turn was aborted (I9). */
 async function settlePending(run: Run): Promise<void> {
   const policy = run.state.turn!.abort!.pending
-  if (policy === 'keep') return
+  if (policy !== 'return' && policy !== 'drop') return
   if (run.journal.holdsResults) await run.journal.flush()
   const inputs = run.inbox.messages(['steer', 'note', 'followup'])
   for (const input of inputs) {

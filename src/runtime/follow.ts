@@ -64,6 +64,8 @@ export class Follower {
     const { store, session } = this.#options
     const { events, damage } = await store.read(session, { after: this.#cursor })
     if (events.length === 0 && damage !== null) throw damagedLog(session, damage)
+    // What is sound is handed on first; whoever asks again is told, and does not wait for what cannot come.
+    this.#changed ||= damage !== null
     this.#cursor = events.at(-1)?.seq ?? this.#cursor
     return [...this.#takeLive(), ...events.map((event): Watched => ({ kind: 'event', event }))]
   }

@@ -6,6 +6,7 @@ import type { Effect } from '../kernel/effects.ts'
 import { inputId, type InputId } from '../kernel/ids.ts'
 import type { MessageInput } from '../kernel/input.ts'
 import { withoutBlanks, type Part } from '../kernel/message.ts'
+import { areParts } from './borders.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
 import { neutralise } from './wording.ts'
@@ -58,8 +59,8 @@ async function askHooks(run: Run, inputs: readonly MessageInput[]): Promise<Verd
     'decideEnter',
     (hook, context) => hook({ inputs, attempt }, context),
     (answer) => {
-      for (const [id, reason] of Object.entries(answer.reject ?? {})) verdicts.rejected.set(inputId(id), reason)
-      verdicts.refused ??= answer.refuse ?? null
+      for (const [id, reason] of Object.entries(answer.reject ?? {})) verdicts.rejected.set(inputId(id), String(reason))
+      if (answer.refuse !== undefined && answer.refuse !== null) verdicts.refused ??= String(answer.refuse)
     },
   )
   if (entering === 'control') return null
@@ -68,6 +69,7 @@ async function askHooks(run: Run, inputs: readonly MessageInput[]): Promise<Verd
     'injectContext',
     (hook, context) => hook({ inputs }, context),
     (content, plugin) => {
+      if (!areParts(content)) throw new TypeError('what it injects is no list of parts')
       const said = withoutBlanks(content)
       if (said.length > 0) verdicts.injected.push({ plugin, content: said })
     },

@@ -1,10 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { overStore } from '../../test/cases/bench.ts'
 import { Tools } from '../../test/kit/tools.ts'
 import { LEASE_MS, useWorlds, type Process, type World } from '../../test/kit/world.ts'
+import { nodeIds } from '../host/node.ts'
 import type { Event } from '../kernel/events.ts'
 import { inputId, sessionId } from '../kernel/ids.ts'
 import { scriptedModel, type Script } from '../models/scripted/index.ts'
+import { react } from '../plugins/react/react.ts'
+import { memoryStore } from '../stores/memory/index.ts'
+import { FakeClock } from '../testing/fake-clock.ts'
 import { agent, type AgentSpec } from './agent.ts'
+import { Harness } from './harness.ts'
 import type { Hooks, Plugin, Scope } from './plugin.ts'
 
 const worldOf = useWorlds()
@@ -94,6 +100,18 @@ describe('opening', () => {
     await harness.close()
   })
 
+  it('closed again, an old handle does not end the newer one of the same session', async () => {
+    const world = worldOf()
+    const process = world.start()
+    const spec = talker()
+    const old = await process.open(spec)
+    await world.within(old.close())
+    const session = await process.open(spec)
+    await world.within(old.close())
+    expect(process.harness.alive.drivers).toBe(1)
+    expect(await world.within((await session.send('hello')).outcome)).toMatchObject({ kind: 'completed' })
+  })
+
   it('removes sessions that nobody drives', async () => {
     const world = worldOf()
     const { harness } = world.start()
@@ -161,6 +179,34 @@ describe('waking', () => {
     await world.within(session.settled())
     expect(await world.within((await session.send('hello')).outcome)).toMatchObject({ kind: 'completed' })
     expect(process.errors.splice(0).map((error) => error.message)).toEqual([expect.stringContaining('out of order')])
+  })
+
+  it('W5: a `decideWake` that hangs does not hold up the closing of its session', async () => {
+    const world = worldOf()
+    const hanging = hooking({ decideWake: () => new Promise<never>(() => {}) })
+    const session = await world.start({ plugins: [hanging] }).open(talker())
+    await world.within(session.settled())
+    await session.send('hello')
+    await world.settle()
+    const before = world.clock.now()
+    await session.close()
+    expect(world.clock.now()).toBe(before)
+  })
+
+  it('W3: one that does not answer in its own time has no say', async () => {
+    const world = worldOf()
+    const slow = plugin('slow', (scope) =>
+      scope.on('decideWake', () => new Promise<never>(() => {}), { timeoutMs: 100 }),
+    )
+    const process = world.start({ plugins: [slow] })
+    const session = await process.open(talker())
+    await world.within(session.settled())
+    const turn = await session.send('hello')
+    await world.clock.advance(99)
+    expect(await typesOf(world)).not.toContain('turn.started')
+    await world.clock.advance(1)
+    expect(await turn.outcome).toMatchObject({ kind: 'completed' })
+    expect(process.errors.splice(0)).toMatchObject([{ message: expect.stringContaining('no answer within 100 ms') }])
   })
 
   it('an input for later wakes the session in its time', async () => {
@@ -242,6 +288,64 @@ describe('plugins', () => {
     expect(read(sessionId('s'))).toBe(2)
   })
 
+  it('are those of the agent that drives the session, whoever opened it, with all that they folded', async () => {
+    const world = worldOf()
+    const heard: string[] = []
+    const turns = new Map<string, () => number>()
+    const watching = (name: string): Plugin =>
+      plugin(name, (scope) => {
+        const { read } = scope.fold({ initial: 0, apply: (n: number, e) => n + (e.type === 'turn.ended' ? 1 : 0) })
+        turns.set(name, () => read(sessionId('s')))
+        scope.on('onDelta', ({ type }) => void heard.push(`${name} ${type}`))
+        scope.on('onEvent', ({ type }) => void (type === 'turn.ended' && heard.push(`${name} ${type}`)))
+        scope.on('decideStop', () => void heard.push(`${name} decideStop`))
+      })
+    const agents = (['A', 'B'] as const).map((name) => talker({ name, plugins: [watching(name)] }))
+    const first = await world.start({ agents }).harness.open('B', { session: 's' })
+    await world.within((await first.send('one')).outcome)
+    await world.within(first.close())
+    heard.length = 0
+    const second = await world.start({ agents }).harness.open('A', { session: 's' })
+    await world.within((await second.send('two')).outcome)
+    expect(heard).toEqual(['B text', 'B decideStop', 'B turn.ended'])
+    expect(turns.get('B')!()).toBe(2)
+  })
+
+  it('X1: whose tools and sections come after setup are seen at the next turn, in a new epoch', async () => {
+    const world = worldOf()
+    let scope!: Scope
+    const late = plugin('late', (given) => void (scope = given))
+    const model = scriptedModel(({ system, tools }) => ({
+      emit: [{ text: `${system || 'nothing'}; ${tools.map((tool) => tool.name).join() || 'no tool'}` }],
+    }))
+    const session = await world.start({ plugins: [late] }).open(talker({ model }))
+    await world.within((await session.send('one')).outcome)
+    scope.tool(new Tools().add('look', { kind: 'returns', text: '' }))
+    scope.section({ name: 'a', text: 'Be brief.' })
+    await world.within((await session.send('two')).outcome)
+    const history = await session.history()
+    expect(history.flatMap((event) => (event.type === 'reply.completed' ? event.parts : []))).toEqual([
+      { type: 'text', text: 'nothing; no tool' },
+      { type: 'text', text: 'Be brief.; look' },
+    ])
+    expect(history.flatMap((event) => (event.type === 'epoch.started' ? [event.n] : []))).toEqual([1, 2])
+  })
+
+  it("that bring a tool of the agent's own name are refused, and whoever waits for the turn is told", async () => {
+    const world = worldOf()
+    const tools = new Tools()
+    tools.add('look', { kind: 'returns', text: '' })
+    const bringing = plugin('bringing', (scope) => scope.tool(new Tools().add('look', { kind: 'returns', text: '' })))
+    const session = await world.start().open(talker({ tools: tools.all, plugins: [bringing] }))
+    for (const message of ['one', 'two']) {
+      const turn = await session.send(message)
+      await expect(world.within(turn.outcome)).rejects.toMatchObject({
+        code: 'plugin-invalid',
+        message: expect.stringContaining('"look"'),
+      })
+    }
+  })
+
   it('that answer nothing change nothing: not even the request', async () => {
     const world = worldOf()
     const session = await world.start({ plugins: [hooking({ transformRequest: (options) => options })] }).open(talker())
@@ -251,6 +355,57 @@ describe('plugins', () => {
     for (const one of [session, quiet]) await world.within((await one.send('hello')).outcome)
     expect((await session.history()).find((event) => event.type === 'model.requested')).toHaveProperty('options', {})
     expect((await quiet.history()).find((event) => event.type === 'model.requested')).not.toHaveProperty('options')
+  })
+})
+
+describe('a plugin that fails to unload', () => {
+  const stuck = (name: string, undone: string[]): Plugin =>
+    plugin(name, (scope) =>
+      scope.onUnload(() => {
+        undone.push(name)
+        throw new Error(`${name} is stuck`)
+      }),
+    )
+
+  it('does not keep the store open, nor the other plugins; the failure is told, once', async () => {
+    const clock = new FakeClock()
+    const undone: string[] = []
+    const store = overStore(memoryStore({ clock }), { close: async () => void undone.push('store') })
+    const ports = {
+      store,
+      clock,
+      ids: { ...nodeIds },
+      random: { next: () => 0 },
+      loop: react,
+      owner: 'me',
+      resolveModel: () => expect.fail(),
+    }
+    const harness = new Harness(ports, { plugins: [stuck('first', undone), stuck('second', undone)] })
+    const session = await harness.open(talker({ plugins: [stuck('own', undone)] }), { session: 's' })
+    await session.send('hello')
+    await expect(harness.close()).rejects.toThrow('own is stuck')
+    expect([undone, harness.alive]).toEqual([['own', 'second', 'first', 'store'], { drivers: 0, listeners: 0 }])
+    await harness.close()
+    expect(undone).toHaveLength(4)
+    await expect(session.send('more')).rejects.toMatchObject({ code: 'session-closed' })
+    expect(clock.armed).toBe(0)
+  })
+
+  it('does not keep its session open', async () => {
+    const world = worldOf()
+    const process = world.start()
+    const session = await process.open(talker({ plugins: [stuck('own', [])] }))
+    const watching = (async () => {
+      for await (const _seen of session.watch()) continue
+    })()
+    await world.within(session.settled())
+    await expect(world.within(session.close())).rejects.toThrow('own is stuck')
+    await watching
+    expect([process.harness.alive, process.mortal.leftovers]).toEqual([
+      { drivers: 0, listeners: 0 },
+      { timers: 0, watchers: 0 },
+    ])
+    await expect(session.send('more')).rejects.toMatchObject({ code: 'session-closed' })
   })
 })
 

@@ -17,6 +17,7 @@ import type { Session, SessionHandle, SessionStatus } from './session.ts'
 import { noSyncPoints, type SyncPoints } from './sync-points.ts'
 import type { Locale } from './wording.ts'
 
+/** Everything that a harness takes from outside. */
 export interface HarnessPorts {
   readonly store: Store
   readonly clock: Clock
@@ -30,6 +31,7 @@ export interface HarnessPorts {
   readonly sync?: SyncPoints
 }
 
+/** What a harness is told beside its ports: agents, plugins, language, and how often it looks. */
 export interface HarnessOptions {
   /** Agents by name, for `open('name')` and for sessions that are resumed. */
   readonly agents?: readonly AgentSpec[]
@@ -45,6 +47,7 @@ export interface HarnessOptions {
   readonly pollMs?: number
 }
 
+/** Which session is opened, and what for. */
 export interface OpenOptions {
   /** The session's name; a fresh one if omitted. */
   readonly session?: string
@@ -55,6 +58,7 @@ export interface OpenOptions {
 const CLOSE_GRACE_MS = 5_000
 const SESSION_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:@-]{0,127}$/u
 
+/** Many sessions over one store. Made by `createHarness`; close it when done: that parks what runs and closes the store. */
 export class Harness {
   readonly #ports: HarnessPorts
   readonly #options: HarnessOptions
@@ -244,10 +248,12 @@ export class Harness {
     if (this.#drivers.get(session) !== driver) return
     this.#drivers.delete(session)
     for (const agent of this.#agents.values()) for (const fold of agent.plugins.folds()) fold.forget(session)
+    if (this.#drivers.size === 0) {
+      this.#cancelPoll?.()
+      this.#cancelPoll = null
+    }
+    // Last: a plugin may fail to unload.
     await this.#unloadUnused(session)
-    if (this.#drivers.size > 0) return
-    this.#cancelPoll?.()
-    this.#cancelPoll = null
   }
 
   /** An agent that was made for a session goes with the last session that uses it: a service may make one for each. */
@@ -310,8 +316,11 @@ class DrivenSession extends StoredSession implements Session {
   }
 
   override async close(): Promise<void> {
-    await this.#forget()
-    await super.close()
+    try {
+      await this.#forget()
+    } finally {
+      await super.close()
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -9,11 +9,13 @@ import { TranscriptCheck } from '../kernel/transcript.ts'
 import type { Purpose } from '../kernel/events.ts'
 import { linkSignal, type LinkedSignal } from '../util/signal.ts'
 import type { Json } from '../util/json.ts'
+import { asLogged, asMs, checkedEnd } from './borders.ts'
 import type { ModelChunk, ModelEnd, ModelRequest } from './ports.ts'
 import { emptyFailure, estimateUsage, replyEvent } from './reply.ts'
 import { retryDelay } from './retry.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
+import { neutralise } from './wording.ts'
 
 /** How often the text so far is kept for the case of a crash. */
 const PARTIAL_EVERY_MS = 1_000
@@ -73,7 +75,7 @@ export class Inference {
     const run = this.#run
     if (!hasHook(run, 'transformRequest')) return { options: null }
     let options: Json | null = null
-    const asked = await askEach(run, 'transformRequest', (hook, context) => hook(options ?? {}, context), (value) => void (options = value))
+    const asked = await askEach(run, 'transformRequest', (hook, context) => hook(options ?? {}, context), (value) => void (options = asLogged(value)))
     return asked === 'control' ? 'control' : { options }
   }
 
@@ -150,11 +152,11 @@ export class Inference {
     this.#end(flight, { type: 'end', kind: 'error', failure, usage: null })
   }
 
-  #end(flight: Flight, end: ModelEnd): void {
+  #end(flight: Flight, given: ModelEnd): void {
     if (flight.over) return
     flight.over = true
     flight.link.unlink()
-    void this.#settle(flight, end).catch((error: unknown) => this.#run.report(error as Error))
+    void this.#settle(flight, checkedEnd(given)).catch((error: unknown) => this.#land(flight, () => rethrow(error)))
   }
 
   async #settle(flight: Flight, end: ModelEnd): Promise<void> {
@@ -193,7 +195,8 @@ export class Inference {
       'decideModelError',
       (hook, context) => hook({ failure, attempt }, context),
       (answer) => {
-        decided = answer.retryInMs
+        decided = answer.retryInMs === null ? null : asMs(answer.retryInMs)
+        if (decided === undefined) throw new TypeError(`its retryInMs is ${String(answer.retryInMs)}; give null or milliseconds`)
         return 'stop'
       },
       undefined,
@@ -234,7 +237,7 @@ export class Inference {
       text: flight.text,
       usage: usage ?? estimateUsage(state, flight.text),
       retryAt: null,
-      ...(flight.text === '' ? {} : { note: quote(wording.interrupted(clip(flight.text))) }),
+      ...(flight.text === '' ? {} : { note: quote(wording.interrupted(clip(neutralise(flight.text)))) }),
     })
   }
 
@@ -275,6 +278,10 @@ function unasked(failure: Failure): Failure {
 function adapterThrew(error: unknown): Failure {
   const why = error instanceof Error ? error.message : String(error)
   return { kind: 'protocol', message: `the model adapter threw, which it must not: ${why}`, retry: true }
+}
+
+function rethrow(error: unknown): never {
+  throw error
 }
 
 function quote(text: string): UserMessage['content'] {

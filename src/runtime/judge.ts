@@ -7,8 +7,10 @@ import type { CallOutcome } from '../kernel/outcome.ts'
 import type { CallId } from '../kernel/ids.ts'
 import { askHook } from './ask-hook.ts'
 import { judgeRepetition } from '../kernel/guard.ts'
+import { TurnstepError } from '../kernel/errors.ts'
 import type { Call } from '../kernel/state.ts'
-import { canonicalJson } from '../util/json.ts'
+import { canonicalJson, isPlainObject } from '../util/json.ts'
+import { asLogged } from './borders.ts'
 import { wellFormed } from '../util/wellformed.ts'
 import type { CallDecision } from './plugin.ts'
 import { argsProblem } from './reply.ts'
@@ -59,6 +61,7 @@ export class Judge {
   async prepare(call: Call): Promise<Prepared | null> {
     const known = this.#prepared.get(call.record.id)
     if (known !== undefined) return known
+    if (call.status === 'requested') throw new TurnstepError('rule-broken', `call ${call.record.id} breaks A1: the loop starts it before it was judged`)
     const checked = await this.#check(call, call.args ?? null)
     if (checked === 'control') return null
     if ('tool' in checked) return checked
@@ -117,7 +120,7 @@ export class Judge {
       this.#run,
       'decideCall',
       (hook, context) => hook({ record, args: prepared.args, tool: prepared.tool }, context),
-      (answer) => void (verdict = stronger(verdict, answer)),
+      (answer) => void (verdict = stronger(verdict, sound(answer))),
       (error) => void (verdict = stronger(verdict, { kind: 'deny', reason: error.message })),
     )
     return asked === 'control' ? 'control' : this.#granted(call, verdict)
@@ -167,6 +170,13 @@ type Invalid = Extract<CallOutcome, { kind: 'invalid' }>
 /** What is said may quote the model's own text, cut anywhere (X8). */
 function invalid(problem: Invalid['problem'], message: string): Invalid {
   return { kind: 'invalid', problem, message: wellFormed(message) }
+}
+
+/** A policy that gives no decision that is known must not open a door: thrown, it denies like one that failed. */
+function sound(decision: CallDecision): CallDecision {
+  if (!isPlainObject(decision) || !Object.hasOwn(STRENGTH, decision.kind)) throw new TypeError('no decision that is known')
+  if (decision.kind === 'deny' || decision.args === undefined) return decision
+  return { ...decision, args: asLogged(decision.args) as Args }
 }
 
 const STRENGTH = { allow: 0, ask: 1, deny: 2 } as const

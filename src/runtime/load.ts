@@ -26,6 +26,14 @@ export async function loadState(store: Store, session: SessionId, folds: readonl
   return { state, damage, folded: events.length }
 }
 
+/** Has folds of plugins that join a session read its log from the first event. */
+export async function foldOwn(store: Store, session: SessionId, folds: readonly PluginFold[]): Promise<void> {
+  if (folds.length === 0) return
+  const { events } = await store.read(session)
+  for (const own of folds) own.reset(session)
+  for (const own of folds) for (const event of events) own.apply(session, event)
+}
+
 /** What a reader gets who comes to where the log cannot be read any more (L5). */
 export function damagedLog(session: SessionId, damage: Damage): TurnstepError {
   const { from, reason } = damage

@@ -170,6 +170,22 @@ describe('unloading', () => {
     expect(order(plugins)).toEqual([])
   })
 
+  it('goes on to the other plugins where one fails, and says so then', async () => {
+    const plugins = host()
+    const undone: string[] = []
+    const stuck = (name: string): Plugin =>
+      plugin(name, (scope) =>
+        scope.onUnload(async () => {
+          undone.push(name)
+          throw new Error(`${name} is stuck`)
+        }),
+      )
+    for (const name of ['a', 'b']) plugins.load(stuck(name))
+    await expect(plugins.unloadAll()).rejects.toThrow('b is stuck')
+    expect(undone).toEqual(['b', 'a'])
+    await plugins.unloadAll()
+  })
+
   it('goes through the plugins from the last to the first', async () => {
     const plugins = host()
     const undone: string[] = []

@@ -95,8 +95,11 @@ export class PluginHost {
     if (failures.length > 0) throw failures[0]
   }
 
+  /** All of them, last first. Throws the first failure once the rest is undone. */
   async unloadAll(): Promise<void> {
-    for (const name of [...this.#loaded.keys()].toReversed()) await this.unload(name)
+    const failures: unknown[] = []
+    for (const name of [...this.#loaded.keys()].toReversed()) await this.unload(name).catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
 
   /** The hooks of a name, in the order in which they are asked; the parent's first. */

@@ -49,13 +49,16 @@ export interface Hooks {
   decideWake(wake: { readonly session: SessionId }): Answer<boolean>
 }
 
+/** The name of a hook. */
 export type HookName = keyof Hooks
 
+/** What a policy says of a call. Of several, deny beats ask beats allow (A1). */
 export type CallDecision =
   | { readonly kind: 'allow'; readonly args?: Args }
   | { readonly kind: 'ask'; readonly reason: string; readonly expiresInMs?: number; readonly args?: Args }
   | { readonly kind: 'deny'; readonly reason: string }
 
+/** Where a hook stands among the others, and how long it may take. */
 export interface HookOptions {
   /** Plugin names that this hook must run before or after. */
   readonly before?: readonly string[]
@@ -84,12 +87,19 @@ export interface Scope {
   provide<T>(token: Token<T>, value: T): void
   /** From this scope or its parents. */
   use<T>(token: Token<T>): T
-  /** Appends a fact of the plugin's own, as `x.<plugin>.<name>`, with the session's next commit. */
+  /**
+   * Appends a fact of the plugin's own, as `x.<plugin>.<name>`, with the session's next commit. Wakes nobody: a session at rest gets
+   * it with its next run. Not promised until that commit: it is dropped if the session is not open here, or is closed, or its runner
+   * stops on a fault first.
+   */
   emit(session: SessionId, name: string, data: Json): void
   /** Runs when the scope is unloaded, last registered first. */
   onUnload(run: () => void | Promise<void>): void
 }
 
+/**
+ * A plugin: `setup` is called once, when it is loaded, and registers all that it does. A throw from it undoes what was registered.
+ */
 export interface Plugin {
   readonly name: string
   readonly setup: (scope: Scope) => void

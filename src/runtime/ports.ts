@@ -10,8 +10,7 @@ import type { Messages, Part, Route } from '../kernel/message.ts'
 import type { Snapshot } from '../kernel/state.ts'
 import type { Json } from '../util/json.ts'
 
-// ── host ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
+/** The only source of time. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
@@ -19,6 +18,7 @@ export interface Clock {
   after(ms: number, run: () => void, options?: { readonly unref?: boolean }): () => void
 }
 
+/** Fresh ids, and the hash by which content is named. */
 export interface Ids {
   /** A fresh id, sortable by time. */
   next(): string
@@ -26,12 +26,11 @@ export interface Ids {
   sha256(text: string): string
 }
 
+/** The only source of randomness, for jitter. */
 export interface Random {
   /** In [0, 1). */
   next(): number
 }
-
-// ── store ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** One transaction: everything or nothing (L1, I2). */
 export interface Append {
@@ -46,12 +45,14 @@ export interface Append {
   readonly unlessPending?: readonly Lane[]
 }
 
+/** An input that an append settles: which version was read, and what became of it (I2). */
 export interface Consumption {
   readonly id: InputId
   readonly version: number
   readonly as: ReceiptState
 }
 
+/** The answer to `append`. Any other than `appended` changed nothing (L1). */
 export type Appended =
   | { readonly kind: 'appended'; readonly tail: number }
   /** The tail was another one. */
@@ -62,6 +63,7 @@ export type Appended =
   /** These inputs were withdrawn, edited or settled meanwhile. */
   | { readonly kind: 'gone'; readonly inputs: readonly InputId[] }
 
+/** The answer to `read`. */
 export interface ReadResult {
   readonly events: readonly Event[]
   /** Seq of the last valid event of the session. */
@@ -70,6 +72,7 @@ export interface ReadResult {
   readonly damage: Damage | null
 }
 
+/** Where a log can no longer be read, and why (L5). */
 export interface Damage {
   /** Seq of the first event that is lost. */
   readonly from: number
@@ -82,17 +85,20 @@ export interface Repair extends Damage {
   readonly reopened: readonly InputId[]
 }
 
+/** The answer to `acquire`: the lease, or who holds it and since when (milliseconds since the epoch). */
 export type Acquired =
   | { readonly kind: 'acquired'; readonly fence: number; readonly tail: number; readonly expiresAt: number | null; readonly repaired: Repair | null }
   | { readonly kind: 'busy'; readonly owner: string; readonly since: number }
   | { readonly kind: 'missing' }
 
+/** The answer to `release`. */
 export type Released =
   | { readonly kind: 'released' }
   /** Something in the named lanes is due already: the lease is kept, go on (W3). */
   | { readonly kind: 'due' }
   | { readonly kind: 'lost' }
 
+/** The answer to `put`. */
 export type Posted =
   | { readonly kind: 'queued' }
   /** The id was posted before; nothing changed (I1). */
@@ -105,6 +111,7 @@ export type Changed =
   | { readonly kind: 'settled'; readonly state: ReceiptState }
   | { readonly kind: 'missing' }
 
+/** A session in the list of all. Times are milliseconds since the epoch. */
 export interface SessionRow {
   readonly session: SessionId
   readonly createdAt: number
@@ -125,6 +132,10 @@ export interface PartialReply {
   readonly text: string
 }
 
+/**
+ * Where sessions are kept: their logs, inboxes and leases. Every verb is one transaction; none is retried by the runtime without
+ * looking again.
+ */
 export interface Store {
   readonly name: string
   /** Milliseconds since the epoch: the only time that leases, expiry and `notBefore` know. */
@@ -177,8 +188,7 @@ export interface Store {
   close(): Promise<void>
 }
 
-// ── model ────────────────────────────────────────────────────────────────────────────────────────────────────────────
-
+/** All that a model is given for one call. It can be rebuilt from the log alone (L2). */
 export interface ModelRequest {
   readonly session: SessionId
   readonly epoch: number
@@ -191,6 +201,7 @@ export interface ModelRequest {
   readonly options?: Json
 }
 
+/** A piece of a reply as it streams: for display, except for the terminal, which carries the whole reply. */
 export type ModelChunk =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
@@ -203,6 +214,7 @@ export type ModelEnd =
   | { readonly type: 'end'; readonly kind: 'done' | 'calls' | 'max-tokens' | 'context-limit' | 'pause' | 'refused' | 'unknown-stop'; readonly reply: ModelReply }
   | { readonly type: 'end'; readonly kind: 'error' | 'aborted'; readonly failure: Failure; readonly usage: Usage | null }
 
+/** A finished reply, as the model produced it. */
 export interface ModelReply {
   /** In the order in which the model produced them; calls by index. */
   readonly parts: readonly ({ readonly type: 'text'; readonly text: string } | { readonly type: 'reasoning'; readonly text: string } | { readonly type: 'call'; readonly index: number })[]
@@ -215,6 +227,10 @@ export interface ModelReply {
   readonly rawFinish: string
 }
 
+/**
+ * A model of one provider, reached over one wire. It makes one request at a time for each call of `stream`; retries are the
+ * runtime's.
+ */
 export interface Model {
   readonly route: Route
   /** What the replay state is bound to (X7). */

@@ -4,6 +4,7 @@
 import type { Cut, CutLimits } from '../util/cut.ts'
 import type { Clock } from './ports.ts'
 
+/** A program to run, with its bounds. Times are milliseconds. */
 export interface ProcessRequest {
   readonly file: string
   readonly args: readonly string[]
@@ -29,6 +30,7 @@ export interface ProcessRequest {
   readonly onProgress?: (line: string) => void
 }
 
+/** How a program ended. */
 export type ProcessEnd =
   | { readonly kind: 'exited'; readonly code: number }
   /** Killed by somebody else, or by its own fault. */
@@ -38,12 +40,14 @@ export type ProcessEnd =
   /** It never ran. `code` is the system's, such as `ENOENT`. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
 
+/** A process that outlived the program that started it. */
 export interface FoundProcess {
   readonly pid: number
   /** Its command line, cut; empty where it cannot be read. */
   readonly command: string
 }
 
+/** What is left of a program that ended. */
 export interface ProcessResult {
   readonly end: ProcessEnd
   /** Both streams in the order in which they came. */

@@ -8,6 +8,7 @@ import type { ReplyPart } from '../kernel/message.ts'
 import { undeclaredResources } from '../kernel/plan.ts'
 import type { State } from '../kernel/state.ts'
 import { isPlainObject } from '../util/json.ts'
+import { isFiniteThroughout, unreadableJson } from './borders.ts'
 import type { ModelEnd, ModelReply } from './ports.ts'
 import type { Run } from './run.ts'
 import type { Args } from './tool.ts'
@@ -74,12 +75,16 @@ export function makeCallRecord(run: Run, id: CallRecord['id'], call: Pick<CallRe
   }
 }
 
+/** Where a number might be too large to be one. */
+const LARGE_EXPONENT = /\d[eE]\+?\d{3}/
+
 /** Null: no JSON object. Never repaired, never guessed. */
 function parseArgs(raw: string): Args | null {
   if (isBlankArgs(raw)) return {}
+  if (unreadableJson(raw) !== null) return null
   try {
     const value: unknown = JSON.parse(raw)
-    return isPlainObject(value) ? (value as Args) : null
+    return isPlainObject(value) && (!LARGE_EXPONENT.test(raw) || isFiniteThroughout(value)) ? (value as Args) : null
   } catch {
     return null
   }
@@ -87,6 +92,8 @@ function parseArgs(raw: string): Args | null {
 
 /** What went wrong with arguments that could not be read. */
 export function argsProblem(raw: string): string {
+  const unreadable = unreadableJson(raw)
+  if (unreadable !== null) return unreadable
   try {
     const value: unknown = JSON.parse(raw)
     return Array.isArray(value) ? 'it is an array' : `it is a ${typeof value}`

@@ -37,7 +37,7 @@ describe('control that comes between two hooks of a name', () => {
       await session.send('go')
       await world.settle()
       const aborting = session.abort()
-      for (let tick = 0; tick < instant; tick++) await null
+      for (let tick = 0; tick < instant; tick++) await Promise.resolve()
       first.resolve(undefined)
       await aborting
       await world.settle()
@@ -57,7 +57,11 @@ describe('what is to be done about a failed model call', () => {
     const answer = deferred<{ readonly retryInMs: number }>()
     const tools = new Tools()
     tools.add('slow', { kind: 'hangs' }, { effect: 'read', timeoutMs: 1_000 })
-    const model = scriptedModel([{ emit: [{ call: { name: 'slow' } }] }, busy, { emit: [{ text: 'ok' }], optional: true }])
+    const model = scriptedModel([
+      { emit: [{ call: { name: 'slow' } }] },
+      busy,
+      { emit: [{ text: 'ok' }], optional: true },
+    ])
     const plugins = [hooking('patient', 'decideModelError', () => answer.promise)]
     const session = await world.start({ plugins }).open(agent({ model, tools: tools.all }))
     const turn = await session.send('go')

@@ -1,3 +1,4 @@
+import { messageOf } from '../util/text.ts'
 import { askHook, type AskOptions, type HookAnswer } from './ask-hook.ts'
 import type { HookContext, HookName, Hooks } from './plugin.ts'
 import type { Run } from './run.ts'
@@ -27,12 +28,28 @@ export async function askEach<Name extends HookName, T>(
     const asked = askHook<T>((signal) => ask(registered.hook, run.hookContext(signal)), heeding(run, heed, run.askOptions(registered)))
     const answer: HookAnswer<T> = asked instanceof Promise ? await asked : asked
     if (answer.kind === 'control') return 'control'
-    if (answer.kind === 'failed') {
-      run.report(answer.error)
-      if (onFailure?.(answer.error, registered.plugin) === 'stop') return 'done'
-    } else if (answer.value !== undefined && take(answer.value, registered.plugin) === 'stop') return 'done'
+    if (consider(run, registered.plugin, answer, take, onFailure) === 'stop') return 'done'
   }
   return 'done'
+}
+
+/** An answer that cannot be taken counts like a hook that failed: whoever gave it hears of it, and the turn goes on. */
+function consider<T>(
+  run: Run,
+  plugin: string,
+  answer: Exclude<HookAnswer<T>, { kind: 'control' }>,
+  take: (value: T, plugin: string) => Taken,
+  onFailure?: (error: Error, plugin: string) => Taken,
+): Taken {
+  let failure = answer.kind === 'failed' ? answer.error : null
+  try {
+    if (answer.kind === 'answer' && answer.value !== undefined) return take(answer.value, plugin)
+  } catch (cause) {
+    failure = new Error(`a hook of plugin "${plugin}" gave what cannot be used: ${messageOf(cause)}`, { cause })
+  }
+  if (failure === null) return
+  run.report(failure)
+  return onFailure?.(failure, plugin)
 }
 
 function heeding(run: Run, heed: Heed, options: AskOptions): AskOptions {
@@ -43,4 +60,14 @@ function heeding(run: Run, heed: Heed, options: AskOptions): AskOptions {
 /** Whether anybody listens: nothing is paid for a hook without listeners. */
 export function hasHook(run: Run, name: HookName): boolean {
   return run.agent.plugins.hooks(name).length > 0
+}
+
+/** Calls a hook that only watches: nothing it does can stop a turn, and one that is not synchronous cannot take the process with it. */
+export function observe(run: Pick<Run, 'report'>, watch: () => unknown): void {
+  const failed = (error: unknown): void => run.report(error instanceof Error ? error : new Error(messageOf(error)))
+  try {
+    Promise.resolve(watch()).catch(failed)
+  } catch (error) {
+    failed(error)
+  }
 }

@@ -26,11 +26,12 @@ import { Inference } from './inference.ts'
 import { InputsGone, Journal } from './journal.ts'
 import { Judge } from './judge.ts'
 import { Lease, releaseSoonDue } from './lease.ts'
-import { damagedLog, loadState } from './load.ts'
+import { damagedLog, foldOwn, loadState } from './load.ts'
 import type { HookContext } from './plugin.ts'
 import type { RegisteredHook } from './plugin-host.ts'
 import type { Acquired, Clock, Ids, Random, Store } from './ports.ts'
 import type { Run } from './run.ts'
+import { observe } from './run-hooks.ts'
 import type { Live } from './session.ts'
 import { settleCalls } from './settle.ts'
 import { statusOf } from './status.ts'
@@ -63,6 +64,9 @@ export type RunEnd = 'rested' | 'parked'
 
 /** Effects in a row that change nothing: a loop that goes on asking is broken. */
 const IDLE_EFFECTS_MAX = 1_000
+/** Effects without a model call or a tool, after which others get their turn; and after which the loop, or a hook, is broken. */
+const BUSY_YIELD = 500
+const BUSY_MAX = 10_000
 /** Events between two snapshots, at least. */
 const SNAPSHOT_EVERY = 500
 /** Keeps the process alive while a runner waits, in pieces that no timer overflows. */
@@ -168,15 +172,13 @@ export class Runner implements Run {
     this.#wake()
   }
 
-  // ── Run: what the parts see ────────────────────────────────────────────────────────────────────────────────────────
-
   land(record: () => void): void {
     this.#landings.push(record)
     this.#wake()
   }
 
   publish(live: Live): void {
-    for (const { hook } of this.agent.plugins.hooks('onDelta')) this.#observe(() => hook(live, { session: this.session }))
+    for (const { hook } of this.agent.plugins.hooks('onDelta')) observe(this, () => hook(live, { session: this.session }))
     this.#options.publish(live)
   }
 
@@ -208,8 +210,6 @@ export class Runner implements Run {
     }
   }
 
-  // ── opening ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
   async #load(): Promise<void> {
     const { session, store, fence } = this
     const { state, damage, folded } = await loadState(store, session, this.agent.plugins.folds())
@@ -222,6 +222,14 @@ export class Runner implements Run {
     this.#judge.forget()
     this.#gated = false
     this.inbox.reset()
+    if (state.created !== null) await this.#adopt(this.#options.agentOf(state.agent))
+  }
+
+  /** Goes on as this agent. Plugins that only it has fold the log as far as it is durable; the rest reaches them as it becomes so. */
+  async #adopt(agent: LiveAgent): Promise<void> {
+    const known = new Set(this.agent.plugins.folds())
+    this.agent = agent
+    await foldOwn(this.store, this.session, agent.plugins.folds().filter((fold) => !known.has(fold)))
   }
 
   /** A claim came to nothing: the state is what the store says, and what plugins had to say is still to be said. */
@@ -237,7 +245,6 @@ export class Runner implements Run {
       this.journal.record({ type: 'session.created', format: FORMAT, agent: this.agent.name, locale })
     } else {
       this.wording = WORDINGS[this.state.created.locale === 'zh' ? 'zh' : 'en']
-      this.agent = this.#options.agentOf(this.state.agent)
     }
     if (lease.repaired !== null) {
       const { from, reason, quarantined, reopened } = lease.repaired
@@ -248,10 +255,9 @@ export class Runner implements Run {
     if (this.state.turn?.abort != null) this.#abortTurn()
   }
 
-  // ── the loop ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
   async #drive(): Promise<RunEnd> {
     let idle = 0
+    let busy = 0
     for (;;) {
       this.#woken = false
       this.#stop.signal.throwIfAborted()
@@ -272,6 +278,9 @@ export class Runner implements Run {
         if (!(error instanceof InputsGone)) throw error
         await this.#reload()
       }
+      if (effect.kind === 'infer' || effect.kind === 'execute') busy = 0
+      if (++busy % BUSY_YIELD === 0) await new Promise<void>((resolve) => this.clock.after(0, resolve))
+      if (busy > BUSY_MAX) throw new TurnstepError('loop-stalled', `loop "${this.agent.loop.name}" asked for ${busy} things, "${effect.kind}" last, and no model was called and no tool was run`)
       idle = this.state.seq === seq && effect.kind !== 'wait' ? idle + 1 : 0
       if (idle > IDLE_EFFECTS_MAX) throw new TurnstepError('loop-stalled', `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`)
     }
@@ -351,8 +360,6 @@ export class Runner implements Run {
     }
   }
 
-  // ── effects that are the runner's own ──────────────────────────────────────────────────────────────────────────────
-
   #begin(trigger: 'input' | 'go-on'): void {
     // What nobody wants any more starts no turn, and holds up nothing that waits behind it.
     if (trigger === 'input' && rejectExpired(this) > 0) return
@@ -388,17 +395,15 @@ export class Runner implements Run {
     else this.#inference.abandon(reason)
   }
 
-  #switch(effect: Extract<Effect, { kind: 'switch' }>): void {
+  async #switch(effect: Extract<Effect, { kind: 'switch' }>): Promise<void> {
     this.journal.record({ type: 'agent.switched', to: effect.to, by: effect.by })
-    this.agent = this.#options.agentOf(effect.to)
+    await this.#adopt(this.#options.agentOf(effect.to))
     ensureEpoch(this, 'switched')
   }
 
   #abortTurn(): void {
     this.#turn.abort(new Error(this.state.turn?.abort?.reason ?? 'aborted'))
   }
-
-  // ── sleeping and letting go ────────────────────────────────────────────────────────────────────────────────────────
 
   /** Flushes, then sleeps until something lands or arrives, or until `until`. */
   async #sleep(until?: number): Promise<void> {
@@ -428,6 +433,11 @@ export class Runner implements Run {
     if (this.#options.facts.length > 0) return false
     await this.sync.reach('before-release')
     const { wake, until, since } = rest
+    // A loop may not let go of what is at work here.
+    if (this.#inference.live || this.#pool.live.size > 0) {
+      await this.#sleep(until)
+      return false
+    }
     const answer = await this.store.release(this.session, this.fence, {
       wake,
       ...(until === undefined ? {} : { until }),
@@ -456,8 +466,6 @@ export class Runner implements Run {
     await this.store.writeSnapshot(this.session, this.fence, seq, toSnapshot(this.state))
   }
 
-  // ── what comes from outside ────────────────────────────────────────────────────────────────────────────────────────
-
   #onChange(what: 'log' | 'inbox'): void {
     if (what === 'log') return
     this.inbox.touch()
@@ -478,17 +486,8 @@ export class Runner implements Run {
 
   #onDurable(events: readonly Event[]): void {
     for (const fold of this.agent.plugins.folds()) for (const event of events) fold.apply(this.session, event)
-    for (const { hook } of this.agent.plugins.hooks('onEvent')) for (const event of events) this.#observe(() => hook(event, { session: this.session }))
+    for (const { hook } of this.agent.plugins.hooks('onEvent')) for (const event of events) observe(this, () => hook(event, { session: this.session }))
     this.#options.onDurable(events)
-  }
-
-  /** Whoever only watches cannot stop a turn. */
-  #observe(run: () => void): void {
-    try {
-      run()
-    } catch (error) {
-      this.report(error instanceof Error ? error : new Error(String(error)))
-    }
   }
 }
 

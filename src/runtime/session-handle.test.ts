@@ -44,6 +44,9 @@ describe('the queue of a session', () => {
     await expect(queue.move('x')).rejects.toMatchObject(missing('x'))
     await queue.withdraw('b')
     await expect(queue.move('a', { before: 'b' })).rejects.toMatchObject(missing('b'))
-    await expect(queue.move('b')).rejects.toMatchObject({ code: 'input-settled', message: expect.stringContaining('"b"') })
+    await expect(queue.move('b')).rejects.toMatchObject({
+      code: 'input-settled',
+      message: expect.stringContaining('"b"'),
+    })
   })
 })

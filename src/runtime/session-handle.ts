@@ -5,6 +5,7 @@ import type { Usage } from '../kernel/failure.ts'
 import { callId, inputId, type InputId, type SessionId } from '../kernel/ids.ts'
 import type { Control, MessageLane, NewInput, PendingInput, ReceiptState } from '../kernel/input.ts'
 import { withoutBlanks, type Part } from '../kernel/message.ts'
+import { areParts, asMs } from './borders.ts'
 import { follow } from './follow.ts'
 import type { LiveBus } from './live.ts'
 import { damagedLog, loadWhole } from './load.ts'
@@ -67,6 +68,8 @@ export class StoredSession implements SessionHandle {
 
   abort(options: AbortOptions = {}): Promise<Receipt> {
     const { reason = 'the user asked for it', pending = 'keep', graceMs } = options
+    if (!['keep', 'return', 'drop'].includes(pending)) throw new TurnstepError('config-invalid', `abort has no policy "${pending}" for what is pending; known: keep, return, drop`)
+    checkMs('graceMs', graceMs)
     return this.#postControl({ kind: 'abort', reason, pending, ...(graceMs === undefined ? {} : { graceMs }) }, options)
   }
 
@@ -136,6 +139,7 @@ export class StoredSession implements SessionHandle {
   async #postMessage(lane: MessageLane, content: Content, options: PostOptions, promptness?: 'gate' | 'now'): Promise<Turn> {
     const parts = partsOf(content)
     const { expiresInMs, from } = options
+    checkMs('expiresInMs', expiresInMs)
     const origin = { kind: lane === 'steer' ? ('steer' as const) : ('user' as const), ...(from === undefined ? {} : { name: from }) }
     const input: NewInput = {
       id: this.#inputId(options),
@@ -167,7 +171,7 @@ export class StoredSession implements SessionHandle {
     const posted = await store.put(session, input)
     if (posted.kind === 'missing') throw missingSession(session)
     const after = posted.kind === 'duplicate' && posted.state.kind !== 'queued' ? 0 : tail
-    return { store, bus, session, after, input: input.id, signal: this.#closing.signal, stopsSeen }
+    return { store, bus, session, after, input: input.id, signal: this.#closing.signal, stopsSeen: posted.kind === 'duplicate' ? 0 : stopsSeen }
   }
 }
 
@@ -177,7 +181,11 @@ export function missingSession(session: string): TurnstepError {
 
 /** Text or parts as parts. Throws `content-invalid` for what no model could be sent. */
 function partsOf(content: Content): readonly Part[] {
-  const parts = withoutBlanks(typeof content === 'string' ? [{ type: 'text', text: content }] : content)
+  const given: unknown = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  if (!areParts(given)) {
+    throw new TurnstepError('content-invalid', 'the message is neither text nor a list of text and image parts; an image has `mediaType` and base64 `data` of up to 8 MB')
+  }
+  const parts = withoutBlanks(given)
   const hasSomething = parts.some((part) => part.type !== 'text' || part.text.trim() !== '')
   if (!hasSomething) throw new TurnstepError('content-invalid', 'the message is empty; say something, or use `resume` to let a held queue go on')
   return parts
@@ -185,6 +193,11 @@ function partsOf(content: Content): readonly Part[] {
 
 function throwIfReadonly({ session, readonly }: HandleOptions): void {
   if (readonly === true) throw new TurnstepError('session-readonly', `session "${session}" is open for reading only; open it without \`readonly\` to work with it`)
+}
+
+function checkMs(name: string, value: number | undefined): void {
+  if (value === undefined || asMs(value) !== undefined) return
+  throw new TurnstepError('config-invalid', `${name} is ${String(value)}; give milliseconds from 0 up`)
 }
 
 function queueOf(options: HandleOptions): Queue {

@@ -10,12 +10,13 @@ import type { Json } from '../util/json.ts'
 /** What a person may write where parts are meant. */
 export type Content = string | readonly Part[]
 
+/** How any input is posted. */
 export interface PostOptions {
   /** Idempotency key: the same id twice is one input (I1). */
   readonly id?: string
   /** Who says so, for the log. */
   readonly from?: string
-  /** Not entered after so long (I6). */
+  /** Not entered after so long (I6). Default: however late. */
   readonly expiresInMs?: number
 }
 
@@ -87,8 +88,10 @@ export type Live =
   /** The runner of this process stopped: `error` says why, if it was not told to. */
   | { readonly type: 'stopped'; readonly error?: Error }
 
+/** What a watcher gets: facts in order and without gaps, and live deltas between them. */
 export type Watched = { readonly kind: 'event'; readonly event: Event } | { readonly kind: 'live'; readonly live: Live }
 
+/** What a session is doing (T2). */
 export type SessionStatus =
   | { readonly kind: 'idle' }
   | { readonly kind: 'held'; readonly outcome: TurnOutcome }
@@ -107,6 +110,10 @@ export interface Ask {
   readonly expiresAt: number | null
 }
 
+/**
+ * The pending inputs, which can be changed until they are claimed (I7). Every change throws `input-missing`, or `input-settled`
+ * for an input that entered, was withdrawn or expired.
+ */
 export interface Queue {
   list(): Promise<readonly PendingInput[]>
   edit(id: string, content: Content): Promise<void>
@@ -146,6 +153,7 @@ export interface SessionHandle {
   close(): Promise<void>
 }
 
+/** A request as a model saw it, or would see it now. */
 export interface RequestContext {
   readonly system: string
   readonly tools: readonly { readonly name: string; readonly description: string; readonly parameters: unknown }[]

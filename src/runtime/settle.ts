@@ -8,7 +8,7 @@ import { idempotencyKey, outcomeContent } from './call-facts.ts'
 import type { CallPool } from './call-pool.ts'
 import type { Run } from './run.ts'
 import { finishResult } from './tool-result.ts'
-import type { CallEnd, ToolResult } from './tool.ts'
+import { isDeferred, type CallEnd, type ToolResult } from './tool.ts'
 
 /** How long `reconcile` may take, by itself, before the call is `unknown`. */
 const RECONCILE_MS = 30_000
@@ -68,5 +68,5 @@ async function reconcile(run: Run, call: Call): Promise<CallEnd | 'control' | nu
   if (answer.kind === 'failed') run.report(answer.error)
   if (answer.kind === 'failed' || answer.value === undefined) return null
   const result = answer.value
-  return typeof result === 'object' && 'deferred' in result ? null : finishResult(run, call, result)
+  return isDeferred(result) ? null : finishResult(run, call, result)
 }

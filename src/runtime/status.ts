@@ -2,6 +2,7 @@
 import { barrier } from '../kernel/plan.ts'
 import type { Call, State, Step } from '../kernel/state.ts'
 import type { Ask, SessionStatus } from './session.ts'
+import { WORDINGS, type Locale } from './wording.ts'
 
 export function statusOf(state: State): SessionStatus {
   const { turn, step, held, lastTurn } = state
@@ -46,7 +47,9 @@ export function asksOf(state: State): Ask[] {
   }
   const limit = state.turn?.limitAsk
   if (limit != null && limit.decided === null) {
-    asks.push({ call: limit.id, kind: 'step-limit', tool: '', args: {}, reason: `${state.turn!.limits.steps} steps`, argsHash: null, expiresAt: null })
+    // A log of a later version may be in a language that is not known here.
+    const { limitQuestion } = WORDINGS[state.created?.locale as Locale] ?? WORDINGS.en
+    asks.push({ call: limit.id, kind: 'step-limit', tool: '', args: {}, reason: limitQuestion(state.turn!.limits.steps), argsHash: null, expiresAt: null })
   }
   return asks
 }

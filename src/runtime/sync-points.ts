@@ -11,9 +11,14 @@ export type SyncPoint =
   | 'before-release'
   | 'after-release'
 
+/**
+ * Where a test may stop a runner, or let it die. Contract: `reach` is awaited at each point, and the runner goes on when it
+ * resolves.
+ */
 export interface SyncPoints {
   /** Contract: nothing happens unless a test armed it. */
   reach(point: SyncPoint): void | Promise<void>
 }
 
+/** Sync points at which nothing happens. */
 export const noSyncPoints: SyncPoints = { reach() {} }

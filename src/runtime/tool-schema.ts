@@ -42,8 +42,6 @@ export function schemaHint(parameters: Json): string {
   return cutText(JSON.stringify(parameters), { bytes: RESULT_LIMITS.bytes / 10, lines: 100 }).text
 }
 
-// ── Standard Schema ──────────────────────────────────────────────────────────────────────────────────────────────────
-
 function standardSchema(name: string, input: StandardSchemaV1): ToolSchema {
   const described = describeStandard(name, input['~standard'])
   return {
@@ -99,8 +97,6 @@ function pathText(path: readonly (PropertyKey | StandardSchemaV1.PathSegment)[])
   }
   return text === '' ? 'arguments' : text
 }
-
-// ── JSON Schema ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 interface Described {
   readonly parameters: JsonSchema & Json
@@ -169,8 +165,6 @@ function problemText({ instancePath, keyword, params, message }: ErrorObject): s
   if (keyword === 'enum') return `${path}: expected one of ${quote(params['allowedValues'])}`
   return `${path}: ${message ?? keyword}`
 }
-
-// ── words ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** The error of a definition that cannot be used: what was seen, and the fix. */
 export function invalid(name: unknown, seen: string, fix: string, cause?: unknown): TurnstepError {

@@ -4,7 +4,7 @@ import type { CallRecord, EffectClass, GuardMode, ResourceUse } from '../kernel/
 import type { CallId, SessionId } from '../kernel/ids.ts'
 import type { Part } from '../kernel/message.ts'
 import type { CallOutcome } from '../kernel/outcome.ts'
-import type { Json } from '../util/json.ts'
+import { isPlainObject, type Json } from '../util/json.ts'
 import type { Clock } from './ports.ts'
 
 /** Arguments after parsing and validation. */
@@ -13,11 +13,13 @@ export type Args = NonNullable<CallRecord['args']>
 /** A JSON Schema of an object, or a Standard Schema that can also describe itself as JSON Schema (zod 4, arktype). */
 export type InputSchema<Input> = StandardSchemaV1<unknown, Input> | JsonSchema
 
+/** A JSON Schema of an object: of draft 2020-12, unless its `$schema` names an older draft. */
 export interface JsonSchema {
   readonly type: 'object'
   readonly [keyword: string]: unknown
 }
 
+/** What a body is given beside its arguments. */
 export interface ToolContext {
   /** Aborts with the turn, at the timeout, and when this runner loses its lease. */
   readonly signal: AbortSignal
@@ -48,7 +50,13 @@ export interface Deferred {
   readonly deferred: true
   /** What is being waited for, for people. */
   readonly what: string
+  /** Milliseconds after which the call ends as `timeout`. Default: it waits for as long as it takes. */
   readonly expiresInMs?: number
+}
+
+/** Tells a deferral from a result, whatever a body returned. */
+export function isDeferred(value: unknown): value is Deferred {
+  return isPlainObject(value) && value['deferred'] === true
 }
 
 /** A failure as a value: the model reads `message`. A body may as well throw. */
@@ -56,8 +64,13 @@ export interface ToolError {
   readonly error: { readonly code: string; readonly message: string; readonly retryable?: boolean; readonly footer?: string }
 }
 
+/**
+ * Answers a call later: the body ends now, and the call waits for `session.answer`, or until it expires (A4). Never expires by
+ * default.
+ */
 export const defer = (what: string, options: { readonly expiresInMs?: number } = {}): Deferred => ({ deferred: true, what, ...options })
 
+/** A tool as it is written. `tool()` checks it and fills the defaults. */
 export interface ToolDefinition<Input = Args> {
   /** `[a-zA-Z0-9_-]{1,64}`, unique in its agent. */
   readonly name: string
@@ -102,6 +115,7 @@ export interface Tool {
   run(args: Args, context: ToolContext): Promise<ToolResult> | ToolResult
 }
 
+/** What the check of some arguments found. */
 export type Validated = { readonly ok: true; readonly args: Args } | { readonly ok: false; readonly message: string }
 
 /** A finished body: what is logged. */

@@ -90,15 +90,11 @@ export class TurnHandle extends ReceiptHandle implements Turn {
   async *#text(): AsyncGenerator<string> {
     let streamed = ''
     for await (const batch of this.#batches()) {
-      for (const seen of batch) {
-        if (seen.kind === 'live' && seen.live.type === 'text') {
-          streamed = attemptOf(seen.live)
-          yield seen.live.text
-        } else if (seen.kind === 'event' && seen.event.type === 'reply.completed' && streamed !== attemptOf(seen.event)) {
-          // Driven elsewhere, or before we looked: the deltas passed us by, the log has it all.
-          const text = textOf(seen.event.parts)
-          if (text !== '') yield text
-        }
+      for (const piece of batch.flatMap(pieceOf).toSorted((one, other) => one.step - other.step || one.attempt - other.attempt)) {
+        // Driven elsewhere, or before we looked: the deltas passed us by, the log has it all.
+        const isKnown = piece.isWhole && streamed === attemptOf(piece)
+        if (!piece.isWhole) streamed = attemptOf(piece)
+        if (!isKnown && piece.text !== '') yield piece.text
       }
     }
   }
@@ -181,6 +177,21 @@ class TurnFilter {
 function turnOf(seen: Watched): number | null {
   if (seen.kind === 'event') return seen.event.turn
   return 'turn' in seen.live ? seen.live.turn : null
+}
+
+/** Text that was told: as it streamed, or the whole of a reply. */
+interface Piece {
+  readonly step: number
+  readonly attempt: number
+  readonly text: string
+  readonly isWhole: boolean
+}
+
+/** A batch brings what is streaming before what the log had already: whoever reads text sorts it by attempt. */
+function pieceOf(seen: Watched): Piece[] {
+  if (seen.kind === 'live') return seen.live.type === 'text' ? [{ ...seen.live, isWhole: false }] : []
+  const { event } = seen
+  return event.type === 'reply.completed' ? [{ step: event.step, attempt: event.attempt, text: textOf(event.parts), isWhole: true }] : []
 }
 
 function attemptOf(at: { readonly step: number; readonly attempt: number }): string {

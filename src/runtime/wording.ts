@@ -4,6 +4,7 @@
  */
 import type { CallOutcome, TurnOutcome } from '../kernel/outcome.ts'
 
+/** The language of what models and people are told. */
 export type Locale = 'en' | 'zh'
 
 export interface Wording {
@@ -34,7 +35,7 @@ const en: Wording = {
   limit: (steps) =>
     `You have used all ${steps} steps of this turn. Call no more tools. Say what is done, what is not, and what you would do next.`,
   limitNotice: (steps) => `Stopped after ${steps} steps. What was done so far is in the log; say how to go on.`,
-  limitQuestion: (steps) => `All ${steps} steps of this turn are used up. Go on in a new turn?`,
+  limitQuestion: (steps) => `The steps of this turn are used up (${steps}). Go on in a new turn?`,
   interrupted: (quote) => `[The user stopped your last reply. It had begun: "${quote}"]`,
   outcome(outcome, effect) {
     switch (outcome.kind) {

@@ -7,6 +7,18 @@ export type { RuleBreak } from '../kernel/legality.ts'
 export { TranscriptCheck } from '../kernel/transcript.ts'
 export type { TranscriptFault } from '../kernel/transcript.ts'
 export { scriptedModel } from '../models/scripted/index.ts'
-export type { Emit, Expectation, Fault, Script, ScriptedModel, ScriptedOptions, ScriptFailure, ScriptStep, ScriptTurn, Stop, When } from '../models/scripted/index.ts'
+export type {
+  Emit,
+  Expectation,
+  Fault,
+  Script,
+  ScriptedModel,
+  ScriptedOptions,
+  ScriptFailure,
+  ScriptStep,
+  ScriptTurn,
+  Stop,
+  When,
+} from '../models/scripted/index.ts'
 export { noSyncPoints } from '../runtime/sync-points.ts'
 export type { SyncPoint, SyncPoints } from '../runtime/sync-points.ts'

@@ -77,8 +77,6 @@ function kindOf(entry: Dirent): Entry['kind'] {
   return entry.isSymbolicLink() ? 'link' : 'other'
 }
 
-// ── .gitignore ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** The rules of one folder, and of those above it. */
 interface Rules {
   readonly base: string

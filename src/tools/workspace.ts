@@ -126,8 +126,6 @@ export class Workspace {
 
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
-// ── resolving ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** Walks the path from the top, link by link; from the first missing component on the rest is taken as it is written. */
 function followLinks(wanted: string, asked: string): { readonly real: string; readonly stats: Stats | null } {
   let real: string = parse(wanted).root
@@ -163,8 +161,6 @@ function lookAt(path: string, asked: string): Stats | null {
     throw error
   }
 }
-
-// ── opening ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 async function openFolder(path: string, real: string, shown: string): Promise<FileHandle> {
   const flags = constants.O_RDONLY | NOFOLLOW | (constants.O_DIRECTORY ?? 0)

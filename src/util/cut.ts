@@ -9,6 +9,7 @@
  */
 import { borderAt, wellFormed } from './wellformed.ts'
 
+/** How much of a text is shown. */
 export interface CutLimits {
   /** UTF-8 bytes, the marker included. */
   readonly bytes: number
@@ -22,6 +23,7 @@ export interface TextSize {
   readonly lines: number
 }
 
+/** A text as it is shown: whole, or its head and tail with a marker between them. */
 export interface Cut {
   readonly text: string
   readonly cut: boolean

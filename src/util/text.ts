@@ -1,9 +1,15 @@
 /** How values that were seen stand in messages for people. */
 import { borderAt, wellFormed } from './wellformed.ts'
 
-/** What a thrown value says: the message of an error, else the value as text. */
+/** What a thrown value says: the message of an error, else the value as text. Never throws, whatever was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  try {
+    const message: unknown = error instanceof Error ? error.message : error
+    return typeof message === 'string' ? message : String(message)
+  } catch {
+    // Something without a string form, or with a getter that throws.
+    return 'an error that cannot be read'
+  }
 }
 
 /** A value as evidence in a message: on one line, a text in quotes, at most about `charsMax` long, well-formed (X8). Never throws. */

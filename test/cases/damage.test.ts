@@ -110,6 +110,43 @@ describe('a log that was damaged', () => {
     },
   )
 
+  it.each(DAMAGES)(
+    'L5: %s: whoever only reads is told from where on and why, and never shown a part as if it were all',
+    async (_what, sql) => {
+      const { one, spec, before, commit } = await damaged(sql)
+      const damage = { code: 'log-damaged', data: { session: 's', from: commit, reason: expect.stringMatching(/./) } }
+      const readers = [
+        await one.harness().attach('s'),
+        await one.harness().open(spec, { session: 's', readonly: true }),
+      ]
+      for (const reader of readers) {
+        for (const read of [reader.history(), reader.status(), reader.usage(), reader.context()]) {
+          const error = await read.then(
+            () => null,
+            (thrown: unknown) => thrown as TurnstepError,
+          )
+          expect(error).toMatchObject(damage)
+          const { reason } = error!.data as { readonly reason: string }
+          expect(error!.message).toContain(`from event ${commit} on: ${reason}`)
+        }
+        expect(await reader.history({ limit: commit - 1 })).toEqual(before.slice(0, commit - 1))
+        await expect(reader.history({ limit: commit })).rejects.toMatchObject(damage)
+        const seen: unknown[] = []
+        const watching = async (): Promise<void> => {
+          for await (const one of reader.watch({ after: 0 })) seen.push(one)
+        }
+        await expect(watching()).rejects.toMatchObject(damage)
+        expect(seen).toEqual(before.slice(0, commit - 1).map((event) => ({ kind: 'event', event })))
+      }
+      const session = await one.harness().open(spec, { session: 's' })
+      await session.settled()
+      for (const reader of [...readers, session]) {
+        expect((await reader.history()).slice(0, commit - 1)).toEqual(before.slice(0, commit - 1))
+        expect(await reader.status()).toEqual({ kind: 'idle' })
+      }
+    },
+  )
+
   it('case 054: what was set aside can still be looked at', async () => {
     const { one, spec, commit, raw } = await damaged(
       (at) => `update commits set body = substr(body, 1, 40) where first_seq = ${at}`,

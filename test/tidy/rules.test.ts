@@ -272,17 +272,42 @@ const SAMPLES: readonly Sample[] = [
     found: [],
   },
   {
+    rule: 'documented',
+    says: 'a public symbol without a doc comment, or with a comment that is none, or that stands elsewhere',
+    files: {
+      ...entries,
+      'src/index.ts': `export { a, b } from './util/a.ts'\nexport type { C } from './util/a.ts'`,
+      'src/util/a.ts': `/** The file. */\n\nexport const a = 1\n// Says b.\nexport function b() {}\nexport interface C {\n  /** One. */\n  readonly one: 1\n}`,
+    },
+    found: [
+      'src/util/a.ts:3 a is public and has no doc comment',
+      'src/util/a.ts:5 b is public and has no doc comment',
+      'src/util/a.ts:6 C is public and has no doc comment',
+    ],
+  },
+  {
+    rule: 'documented',
+    says: 'documented symbols, one of two declarations of a name, and what is not public',
+    files: {
+      ...entries,
+      'src/index.ts': `export { a, B } from './util/a.ts'`,
+      'src/util/a.ts': `/** Says a. */\nexport const a = 1\n/**\n * Says B.\n */\nexport const B = 1\nexport type B = 2\nexport const c = 3`,
+    },
+    found: [],
+  },
+  {
     rule: 'leftovers',
-    says: 'a test that runs alone, and notes to oneself',
+    says: 'a test that runs alone, notes to oneself, and a banner',
     files: {
       'src/util/a.test.ts': `it.only('a', f)\ndescribe.concurrent.only('b', f)`,
-      'src/util/a.ts': `// ${'TO' + 'DO'}: later\nconst a = 1 // @ts-ignore`,
+      'src/util/a.ts': `// ${'TO' + 'DO'}: later\nconst a = 1 // @ts-ignore\n// ── parts ──`,
     },
     found: [
       'src/util/a.test.ts:1 a test that runs alone',
       'src/util/a.test.ts:2 a test that runs alone',
       `src/util/a.ts:1 ${'TO' + 'DO'} in a comment`,
       'src/util/a.ts:2 @ts-ignore in a comment',
+      'src/util/a.ts:3 a banner',
     ],
   },
   {

@@ -321,7 +321,37 @@ function isUsedInside(source: Source, name: string): boolean {
   return uses > 0
 }
 
-/** Nothing left behind: no test that runs alone, no note to oneself, no silenced type error in shipped code. */
+/** Every public symbol has a doc comment directly before its declaration. */
+export const documented: Rule = (tree) => {
+  const origins = [...tree.manifest.entries.values()].flatMap((entry) =>
+    exportedNames(tree, entry).flatMap((name) => originOf(tree, entry, name) ?? []),
+  )
+  const bare = new Map<string, Finding>()
+  for (const { path, name } of origins) {
+    const source = tree.sources.get(path)!
+    const statements = source.program.body.filter((statement) => declaredIn(statement).includes(name))
+    if (statements.some((statement) => hasDoc(source, statement))) continue
+    const line = source.lineAt(statements[0]?.start ?? 0)
+    bare.set(`${path}#${name}`, finding(source, line, `${name} is public and has no doc comment`))
+  }
+  return [...bare.values()]
+}
+
+/** The names that a statement at the top of a file declares. */
+function declaredIn(statement: ESTree.Node): string[] {
+  const declared = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
+  if (declared?.type === 'VariableDeclaration') return declared.declarations.flatMap(({ id }) => boundNames(id))
+  return declared !== null && 'id' in declared && declared.id?.type === 'Identifier' ? [declared.id.name] : []
+}
+
+function hasDoc(source: Source, { start }: ESTree.Node): boolean {
+  return source.comments.some(
+    ({ type, value, end }) =>
+      type === 'Block' && value.startsWith('*') && /^[ \t]*\n[ \t]*$/.test(source.text.slice(end, start)),
+  )
+}
+
+/** Nothing left behind: no test that runs alone, no note to oneself, no silenced type error, no banner in shipped code. */
 export const leftovers: Rule = (tree) =>
   inSources(tree, '', (source) => {
     const found: Finding[] = []
@@ -333,6 +363,7 @@ export const leftovers: Rule = (tree) =>
     for (const { value, start } of source.comments) {
       const note = /\b(TODO|FIXME|XXX)\b|@ts-(ignore|expect-error|nocheck)/.exec(value)
       if (note !== null) found.push(finding(source, source.lineAt(start), `${note[0]} in a comment`))
+      if (/^\W*[─=*-]{2,} /.test(value)) found.push(finding(source, source.lineAt(start), 'a banner'))
     }
     return found
   })
@@ -361,6 +392,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   sizes,
   deadFiles,
   deadExports,
+  documented,
   leftovers,
   machinePaths,
 }

@@ -1,8 +1,8 @@
 /** The lines that a person, or a pipe, types. On a terminal the line stays below what is printed meanwhile. */
 import { clearScreenDown, createInterface, cursorTo, moveCursor, type Interface } from 'node:readline'
-import stringWidth from 'string-width'
 import type { Io } from '../io.ts'
 import type { InputLine, Output } from '../output.ts'
+import { firstRow } from './row.ts'
 
 export interface Keyboard {
   readonly isTerminal: boolean
@@ -46,20 +46,6 @@ function lineOf(typed: Interface, { stdout }: Io): InputLine {
       clearScreenDown(stdout)
     },
     show: () => typed.prompt(true),
-    fullRow: (text) => rowOf(text, stdout.columns ?? 80),
+    fullRow: (text) => firstRow(text, stdout.columns),
   }
-}
-
-/** The first row of a text that is wider than the terminal: up to its last space, or as much as fits. */
-function rowOf(text: string, columns: number): string | null {
-  if (stringWidth(text) < columns) return null
-  let row = ''
-  let width = 0
-  for (const character of text) {
-    width += stringWidth(character)
-    if (width >= columns) break
-    row += character
-  }
-  const space = row.lastIndexOf(' ')
-  return space > 0 ? row.slice(0, space) : row
 }

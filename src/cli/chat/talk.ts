@@ -82,8 +82,6 @@ export class Talk {
     return openAsks(store, session.id)
   }
 
-  // ── messages ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
   async #send(text: string): Promise<void> {
     const { cli, session, own } = this.#options
     const id = cli.io.ids.next()
@@ -120,8 +118,6 @@ export class Talk {
       words,
     })
   }
-
-  // ── answers ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** A bare yes or no to the one question that is open, or the text that the one open call waits for. */
   async #isAnswer(text: string, asks: readonly Ask[]): Promise<boolean> {

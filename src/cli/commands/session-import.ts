@@ -2,44 +2,58 @@
  * `session import`: an exported log into a session of its own. Everything is checked before anything is written, and what is written
  * is written whole or not at all: the events of one lease are one commit, and a failure removes the session again.
  *
- * Every event carries the fence of the lease under which it was written (L4), and the leases of another store mean nothing here. So
- * events are stamped anew with the fence of the importing lease. Where a rule needs two leases to be told apart (a read that was started
- * again after a crash, C4), one more lease is taken; most logs need but one.
+ * What was decided elsewhere does not count here unless the user says that the log is to be trusted: a grant is refused, and a turn
+ * that is open is ended, so that nothing runs because a file says that somebody allowed it.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { TurnstepError } from '../../kernel/errors.ts'
-import { FORMAT, type Event } from '../../kernel/events.ts'
-import { emptyState, fold } from '../../kernel/fold.ts'
-import { sessionId, type SessionId } from '../../kernel/ids.ts'
-import type { State } from '../../kernel/state.ts'
+import type { Event } from '../../kernel/events.ts'
+import { inputId, sessionId, type SessionId } from '../../kernel/ids.ts'
 import { ownerName } from '../../host/paths.ts'
-import type { LogHeader } from '../../protocol/jsonl.ts'
 import type { Store } from '../../runtime/ports.ts'
-import { isPlainObject } from '../../util/json.ts'
 import { usage, type Cli } from '../cli.ts'
 import { EXIT } from '../exit.ts'
+import { closeTurn } from '../import/close-turn.ts'
+import { readLog, type ReadLog } from '../import/read-log.ts'
 import { withHarness } from '../open.ts'
 import type { SessionFlags } from '../session-name.ts'
 import type { PlaceFlags } from '../settings.ts'
 import { readStdin } from '../stdin.ts'
 
-export async function importSession(
-  cli: Cli,
-  file: string,
-  flags: PlaceFlags & Pick<SessionFlags, 'session'>,
-): Promise<number> {
-  const { header, leases, events } = readLog(cli, await textOf(cli, file))
+export interface ImportFlags extends PlaceFlags, Pick<SessionFlags, 'session'> {
+  /** Take it as it is: with its grants, its approvals and its open turn. */
+  readonly trust?: boolean
+}
+
+export async function importSession(cli: Cli, file: string, flags: ImportFlags): Promise<number> {
+  const trust = flags.trust === true
+  const log = readLog(cli, await textOf(cli, file), { trust })
+  const read = log.state.seq
+  const closed = trust ? [] : close(cli, log)
   return withHarness(cli, flags, { mustExist: false }, async ({ store, harness }) => {
-    const name = flags.session ?? header.session
+    const name = flags.session ?? log.header.session
     cli.out.line({ type: 'session', session: name })
     // Also refuses a name that is none.
     if (await exists(() => harness.attach(name)))
       throw new TurnstepError('import-invalid', cli.texts.importing.exists(name))
-    await writeAll(cli, store, sessionId(name), leases)
-    cli.out.result(cli.texts.sessions.imported(name, events))
+    await writeAll(cli, store, sessionId(name), log.leases)
+    cli.out.result(cli.texts.sessions.imported(name, read))
+    if (closed.length > 0) cli.out.notice('turn-closed', cli.texts.importing.closed(closed.length))
     return EXIT.ok
   })
+}
+
+/** Ends what is open in the log, under its last lease; answers the events that took. */
+function close({ io, texts }: Cli, { state, leases }: ReadLog): readonly Event[] {
+  const events = closeTurn(state, {
+    at: Math.max(io.clock.now(), state.at),
+    fence: leases.length,
+    input: inputId(io.ids.next()),
+    reason: texts.importing.closedReason,
+  })
+  leases.at(-1)!.push(...events)
+  return events
 }
 
 async function exists(attach: () => Promise<unknown>): Promise<boolean> {
@@ -51,8 +65,6 @@ async function exists(attach: () => Promise<unknown>): Promise<boolean> {
     throw error
   }
 }
-
-// ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 const BYTES_MAX = 256 * 1024 * 1024
 
@@ -70,94 +82,6 @@ async function textOf(cli: Cli, file: string): Promise<string> {
     throw usage(texts.importing.unreadable(path, (error as Error).message))
   }
   return text
-}
-
-interface ReadLog {
-  readonly header: LogHeader
-  readonly events: number
-  /** The events by the lease that will write them, in order. */
-  readonly leases: readonly (readonly Event[])[]
-}
-
-/** Reads and judges every line. Throws `import-invalid` with the number of the line, and `format-newer`. */
-function readLog(cli: Cli, text: string): ReadLog {
-  const { importing: say } = cli.texts
-  const lines = text.split('\n')
-  while (lines.at(-1)?.trim() === '') lines.pop()
-  const [first, ...rest] = lines
-  if (first === undefined) throw bad(say.empty)
-  const header = headerOf(cli, first)
-  const state = emptyState()
-  const leases: Event[][] = [[]]
-  for (const [index, line] of rest.entries()) {
-    const event = eventOf(cli, line, index + 2)
-    const stamped = takeIn(cli, { state, fence: leases.length, line: index + 2 }, event)
-    if (stamped.fence > leases.length) leases.push([])
-    leases.at(-1)!.push(stamped)
-  }
-  if (rest.length !== header.events) throw bad(say.count(header.events, rest.length))
-  return { header, events: rest.length, leases }
-}
-
-function headerOf({ texts }: Cli, line: string): LogHeader {
-  const value = parsed(line)
-  const isHeader =
-    isPlainObject(value) &&
-    value['type'] === 'turnstep.log' &&
-    Number.isInteger(value['format']) &&
-    Number.isInteger(value['events']) &&
-    typeof value['session'] === 'string'
-  if (!isHeader) throw bad(texts.importing.header(line.length > 100 ? `${line.slice(0, 100)}…` : line))
-  const header = value as unknown as LogHeader
-  if (header.format > FORMAT) throw new TurnstepError('format-newer', texts.importing.newer(header.format, FORMAT))
-  return header
-}
-
-function eventOf({ texts }: Cli, line: string, n: number): Event {
-  const value = parsed(line)
-  if (value instanceof Error) throw bad(texts.importing.json(n, value.message))
-  const isEvent =
-    isPlainObject(value) &&
-    typeof value['type'] === 'string' &&
-    ['seq', 'at', 'fence', 'turn', 'step'].every((field) => Number.isFinite(value[field]))
-  if (!isEvent) throw bad(texts.importing.event(n))
-  return value as unknown as Event
-}
-
-/** The value, or why there is none. */
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown
-  } catch (error) {
-    return error
-  }
-}
-
-interface Standing {
-  readonly state: State
-  readonly fence: number
-  readonly line: number
-}
-
-/** The event with the fence under which it is legal here: this lease's, or else the next one's. */
-function takeIn({ texts }: Cli, { state, fence, line }: Standing, event: Event): Event {
-  const here: Event = { ...event, fence }
-  const broken = foldSafely(state, here)
-  if (broken === null) return here
-  if (event.type === 'call.started' && broken.rule === 'C4') {
-    const next: Event = { ...event, fence: fence + 1 }
-    if (foldSafely(state, next) === null) return next
-  }
-  throw bad(texts.importing.rule(line, event.type, broken.rule, broken.problem))
-}
-
-/** The kernel trusts the shape of events; a file need not have it. */
-function foldSafely(state: State, event: Event): ReturnType<typeof fold> {
-  try {
-    return fold(state, event)
-  } catch (error) {
-    return { rule: 'L6', problem: `its fields are not those of ${event.type} (${String(error)})` }
-  }
 }
 
 // ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -203,8 +127,4 @@ function lostSession(session: SessionId, why: string): TurnstepError {
     'log-conflict',
     `session "${session}" was used by somebody else while it was imported (${why}); nothing was kept, try again`,
   )
-}
-
-function bad(message: string): TurnstepError {
-  return new TurnstepError('import-invalid', message)
 }

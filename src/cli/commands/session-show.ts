@@ -13,6 +13,7 @@ import type { PlaceFlags } from '../settings.ts'
 import { awake } from '../watching.ts'
 import { withSession } from './post.ts'
 import { waitingInputs } from './queue.ts'
+import { visible } from '../visible.ts'
 import { limitOf } from './session-list.ts'
 
 export interface TailFlags extends PlaceFlags, SessionFlags {
@@ -62,7 +63,7 @@ function spokenLine({ texts }: Cli, event: Event): string | null {
     case 'input.entered':
       return event.origin.kind === 'system' ? null : `\n» ${textOf(event.content)}`
     case 'reply.completed': {
-      const calls = event.calls.map((call) => `→ ${call.name} ${argsLine(call.args)}`.trim())
+      const calls = event.calls.map((call) => `→ ${visible(call.name)} ${argsLine(call.args)}`.trim())
       return [textOf(event.parts), ...calls].filter((part) => part !== '').join('\n')
     }
     case 'call.ended': {

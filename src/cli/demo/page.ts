@@ -176,8 +176,6 @@ export class Page {
   }
 }
 
-// ── columns, not units: a Chinese character takes two ────────────────────────────────────────────────────────────────
-
 function padEnd(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - stringWidth(text)))
 }

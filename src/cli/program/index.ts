@@ -42,6 +42,6 @@ function style({ io, texts }: Cli, command: Command): void {
     .configureOutput({
       writeOut: (text) => void io.stdout.write(text),
       writeErr: () => {},
-      getOutHelpWidth: () => io.stdout.columns ?? 100,
+      getOutHelpWidth: () => io.stdout.columns || 100,
     })
 }

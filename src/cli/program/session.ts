@@ -4,6 +4,7 @@ import type { Cli } from '../cli.ts'
 import type { ExportFlags } from '../commands/session-export.ts'
 import type { ListFlags } from '../commands/session-list.ts'
 import type { RemoveFlags } from '../commands/session-remove.ts'
+import type { ImportFlags } from '../commands/session-import.ts'
 import type { TailFlags } from '../commands/session-show.ts'
 import type { SessionFlags } from '../session-name.ts'
 import type { PlaceFlags } from '../settings.ts'
@@ -70,12 +71,11 @@ function exportCommand(cli: Cli, onExit: OnExit): Command {
 function importCommand(cli: Cli, onExit: OnExit): Command {
   const { commands, args, options } = cli.texts
   const made = new Command('import').description(commands.import).argument('<file>', args.file)
-  return placed(cli, made.option('-s, --session <name>', options.importAs)).action(
-    async (file: string, flags: Typed<PlaceFlags & { readonly session?: string }>) => {
-      const command = await import('../commands/session-import.ts')
-      onExit(await command.importSession(cli, file, plain(flags)))
-    },
-  )
+  made.option('-s, --session <name>', options.importAs).option('--trust', options.trust)
+  return placed(cli, made).action(async (file: string, flags: Typed<ImportFlags>) => {
+    const command = await import('../commands/session-import.ts')
+    onExit(await command.importSession(cli, file, plain(flags)))
+  })
 }
 
 function removeCommand(cli: Cli, onExit: OnExit): Command {

@@ -67,6 +67,7 @@ export const en = {
     cwd: 'the folder to work in; default: this one',
     root: 'the same as --cwd',
     importAs: 'the name it gets; default: the one it had',
+    trust: 'the log is your own: its approvals count, and its open turn goes on',
     keep: 'leave its folder behind',
     fast: 'without pauses',
     store: 'the file of the store',
@@ -145,10 +146,10 @@ export const en = {
 
   asking: {
     approval: (n: number, call: string, tool: string, args: string, reason: string) =>
-      `[${n}] ${tool} ${args}\n    ${reason} (${call})`,
+      `[${n}] ${tool} ${args} (${call})\n    ${reason}`,
     deferred: (n: number, call: string, tool: string, reason: string) =>
-      `[${n}] ${tool} waits for an answer: ${reason} (${call})`,
-    'step-limit': (n: number, call: string, reason: string) => `[${n}] go on after ${reason}? (${call})`,
+      `[${n}] ${tool} waits for an answer (${call}): ${reason}`,
+    'step-limit': (n: number, call: string, reason: string) => `[${n}] ${reason} (${call})`,
   },
   waiting: (count: number) => (count === 1 ? 'it waits for one answer:' : `it waits for ${count} answers:`),
   behind: (pending: number) => `${pending} waiting in the queue until then`,
@@ -213,7 +214,12 @@ export const en = {
     newer: (format: number, known: number) =>
       `the log has format ${format}, this version reads up to ${known}; update turnstep`,
     json: (line: number, problem: string) => `line ${line} is no JSON: ${problem}`,
-    event: (line: number) => `line ${line} is no event: it needs type, seq, at, fence, turn and step`,
+    event: (line: number, problem: string) => `line ${line} is no event: ${problem}`,
+    grants: (line: number, tool: string) =>
+      `line ${line} lets "${tool}" run unasked for the whole session: what was allowed elsewhere is not taken over; if the log is your own and nobody else could change it, import it with --trust`,
+    closed: (events: number) =>
+      `its turn was open and was ended (${events} events more): what was asked, allowed or begun elsewhere does not go on here; --trust takes a log of your own as it is`,
+    closedReason: 'it was open when its log was imported',
     rule: (line: number, type: string, rule: string, problem: string) =>
       `line ${line} (${type}) breaks ${rule}: ${problem}`,
     count: (promised: number, found: number) => `the header promises ${promised} events, the file has ${found}`,

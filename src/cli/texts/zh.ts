@@ -66,6 +66,7 @@ export const zh: Texts = {
     cwd: '工作目录；默认为当前目录',
     root: '与 --cwd 相同',
     importAs: '导入后的名字；默认为原名',
+    trust: '日志是你自己的：沿用其中的批准，未结束的一轮继续进行',
     keep: '保留其目录',
     fast: '不停顿',
     store: '存储文件',
@@ -140,9 +141,9 @@ export const zh: Texts = {
   aborting: '正在中止本轮；再按一次立即退出',
 
   asking: {
-    approval: (n, call, tool, args, reason) => `[${n}] ${tool} ${args}\n    ${reason}(${call})`,
-    deferred: (n, call, tool, reason) => `[${n}] ${tool} 等待答复：${reason}(${call})`,
-    'step-limit': (n, call, reason) => `[${n}] 已用 ${reason}，是否继续？(${call})`,
+    approval: (n, call, tool, args, reason) => `[${n}] ${tool} ${args}(${call})\n    ${reason}`,
+    deferred: (n, call, tool, reason) => `[${n}] ${tool} 等待答复(${call})：${reason}`,
+    'step-limit': (n, call, reason) => `[${n}] ${reason}(${call})`,
   },
   waiting: (count) => `它在等待 ${count} 个答复：`,
   behind: (pending) => `在此之前，有 ${pending} 条在队列中等待`,
@@ -204,7 +205,12 @@ export const zh: Texts = {
     header: (line) => `第 1 行不是导出日志的文件头：${line}`,
     newer: (format, known) => `日志格式为 ${format}，当前版本最高支持 ${known}；请升级 turnstep`,
     json: (line, problem) => `第 ${line} 行不是 JSON：${problem}`,
-    event: (line) => `第 ${line} 行不是事件：需要 type、seq、at、fence、turn 和 step`,
+    event: (line, problem) => `第 ${line} 行不是事件：${problem}`,
+    grants: (line, tool) =>
+      `第 ${line} 行让“${tool}”在整个会话中不经询问就运行：在别处作出的批准不予沿用；如果日志是你自己的，且他人无法改动，请加 --trust 导入`,
+    closed: (events) =>
+      `其中有一轮尚未结束，已将其终止（另写入 ${events} 条事件）：在别处询问、批准或开始的事不会在这里继续；如果日志是你自己的，可加 --trust 原样导入`,
+    closedReason: '导入日志时它尚未结束',
     rule: (line, type, rule, problem) => `第 ${line} 行（${type}）违反 ${rule}：${problem}`,
     count: (promised, found) => `文件头写明 ${promised} 条事件，文件中有 ${found} 条`,
     exists: (session) => `会话“${session}”已存在；请用 -s 换一个名字`,

@@ -1,6 +1,7 @@
 /** What the endpoints that speak chat completions do differently. A dialect is data; the codec has no other branches on providers. */
 import type { Json } from '../../util/json.ts'
 
+/** The dialects that are known; `generic` assumes as little as possible. */
 export type DialectName =
   | 'openai'
   | 'deepseek'
@@ -14,6 +15,7 @@ export type DialectName =
   | 'ollama'
   | 'generic'
 
+/** How one endpoint speaks chat completions. */
 export interface Dialect {
   readonly name: DialectName
   /** Whether reasoning goes back with later requests, under the key under which it came. */

@@ -197,8 +197,6 @@ class Play {
   }
 }
 
-// ── the wire ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`
 
 function deltasOf(step: WireStep): Wire[] {

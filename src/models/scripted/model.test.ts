@@ -248,8 +248,6 @@ describe('a script that is a function', () => {
   })
 })
 
-// ── requests by hand ─────────────────────────────────────────────────────────────────────────────────────────────────
-
 function ask(text: string): UserMessage[] {
   return [{ role: 'user', content: [textPart(text)], origin: { kind: 'user' } }]
 }

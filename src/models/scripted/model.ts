@@ -9,6 +9,7 @@ import { complaints } from './expect.ts'
 import { Playback } from './play.ts'
 import type { Script } from './script.ts'
 
+/** How a script is played. Times are milliseconds. */
 export interface ScriptedOptions {
   /** Model name in its route. */
   readonly name?: string
@@ -29,6 +30,7 @@ export interface ScriptFailure {
   readonly message: string
 }
 
+/** A model that follows a script, and remembers what it was asked and what did not fit. */
 export interface ScriptedModel extends Model {
   /** Calls that no step expected, and expectations that did not hold, oldest first. */
   readonly failures: readonly ScriptFailure[]

@@ -64,11 +64,13 @@ export interface EmitCall {
   readonly cut?: boolean
 }
 
+/** A piece of a scripted reply. */
 export type Emit = { readonly text: string } | { readonly reasoning: string } | { readonly call: EmitCall }
 
 /** How a reply ends. Default: `tool` if there are calls, else `end`. `raw:` is a word that nobody knows. */
 export type Stop = 'end' | 'tool' | 'length' | 'refusal' | 'filter' | 'pause' | 'context' | 'sequence' | `raw:${string}`
 
+/** How a scripted call fails. */
 export interface Fault {
   /**
    * `http`: refused before anything was shown · `cut`: the connection breaks · `cleanEnd`: it closes without a finish ·
@@ -86,6 +88,7 @@ export interface Fault {
   readonly failure?: FailureKind
 }
 
+/** One reply of the model: when it is given, what it expects of the request, what it says, how it ends. */
 export interface ScriptStep {
   /** For messages about it. */
   readonly name?: string

@@ -9,6 +9,7 @@ import type { TurnOutcome } from '../../kernel/outcome.ts'
 import { barrier, startable } from '../../kernel/plan.ts'
 import type { Call, Step, Turn } from '../../kernel/state.ts'
 
+/** The default loop: call the model, run what it asks for, until it asks for nothing more. */
 export const react: Loop = { name: 'react', next }
 
 function next(view: View): Effect {
@@ -18,8 +19,6 @@ function next(view: View): Effect {
   if (state.turn.abort !== null) return windDown(view, state.turn.abort)
   return state.step === null ? betweenSteps(view, state.turn) : inStep(view, state.turn, state.step)
 }
-
-// ── no turn ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function outside(view: View): Effect {
   const { state, inbox } = view
@@ -37,8 +36,6 @@ function mayStart({ state, inbox, settings }: View): boolean {
   return settings.afterFailure === 'continue' && ended !== 'aborted'
 }
 
-// ── an aborted turn ──────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** Wait for what is live, at most until the grace is over; close what is open; end (T7, C12). */
 function windDown(view: View, abort: NonNullable<Turn['abort']>): Effect {
   const { step } = view.state
@@ -54,8 +51,6 @@ function windDown(view: View, abort: NonNullable<Turn['abort']>): Effect {
   if (open.length > 0) return { kind: 'wait', until: abort.until }
   return { kind: 'end-step' }
 }
-
-// ── between steps ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 function betweenSteps(view: View, turn: Turn): Effect {
   if (turn.ending !== null) return { kind: 'end-turn', outcome: turn.ending }
@@ -128,8 +123,6 @@ function endCut(turn: Turn): Effect {
   return { kind: 'end-turn', outcome: turn.sticky ?? { kind: 'max-tokens', limit: 'output' } }
 }
 
-// ── in a step ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 function inStep(view: View, turn: Turn, step: Step): Effect {
   if (step.request !== null) return onRequest(view)
   if (step.reply === null && step.calls.length === 0) return beforeRequest(view, turn, step)
@@ -178,7 +171,7 @@ function refuseAll(step: Step, open: readonly Call[]): Effect | null {
 function settleDue(view: View, open: readonly Call[]): Effect | null {
   const groups: [Extract<Effect, { kind: 'settle' }>['as'], (call: Call) => boolean][] = [
     ['denied', (call) => call.status === 'refused'],
-    ['expired', (call) => call.expiresAt !== null && view.now >= call.expiresAt],
+    ['expired', (call) => isAwaited(call) && call.expiresAt !== null && view.now >= call.expiresAt],
     ['stale', (call) => isStale(view, call)],
     ['recover', (call) => isOrphan(view, call) && !mayStartAgain(view, call)],
   ]

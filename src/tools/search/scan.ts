@@ -45,7 +45,10 @@ function regexOf({ pattern, literal, ignoreCase }: Query): RegExp {
   try {
     return new RegExp(source, `${ignoreCase || inline ? 'i' : ''}${unicode ? 'u' : ''}`)
   } catch (error) {
-    throw new Refusal('pattern', `${messageOf(error).slice(0, 300)}. To search for the text itself, set literal to true.`)
+    throw new Refusal(
+      'pattern',
+      `${messageOf(error).slice(0, 300)}. To search for the text itself, set literal to true.`,
+    )
   }
 }
 

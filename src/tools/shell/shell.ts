@@ -8,6 +8,7 @@ import { Refusal, refusing } from '../refusal.ts'
 import type { Workspace } from '../workspace.ts'
 import { askToRun } from './texts.ts'
 
+/** How commands are run, and what is asked before. */
 export interface ShellOptions {
   /** What starts the shell: the host, or a sandbox. */
   readonly runProcess: RunProcess
