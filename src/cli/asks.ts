@@ -21,7 +21,7 @@ function askLine({ texts: { asking } }: Cli, ask: Ask, n: number): string {
   const reason = visibleLines(ask.reason)
   switch (ask.kind) {
     case 'approval':
-      return asking.approval(n, call, tool, argsText(ask.args), reason)
+      return asking.approval(n, call, tool, argsText(ask.args), reason).trimEnd()
     case 'deferred':
       return asking.deferred(n, call, tool, reason)
     case 'step-limit':

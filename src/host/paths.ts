@@ -20,16 +20,23 @@ export function pathsOf(folder: string = process.cwd()): Paths {
 
 /** Makes the folder, and keeps what is in it out of git. Throws `store-unwritable` naming the folder. */
 export function ensureHome({ home }: Pick<Paths, 'home'>): void {
-  try {
+  writing(home, 'make it writable, or set TURNSTEP_HOME to another folder', () => {
     makeFolder(home)
     const ignore = join(home, '.gitignore')
     if (!existsSync(ignore)) writeFileSync(ignore, '*\n')
+  })
+}
+
+/** Makes the folder that a store's file is to be in. Throws `store-unwritable` naming the folder. */
+export function ensureFolder(folder: string): void {
+  writing(folder, 'make it writable, or give another path', () => makeFolder(folder))
+}
+
+function writing(folder: string, advice: string, write: () => void): void {
+  try {
+    write()
   } catch (cause) {
-    throw new TurnstepError(
-      'store-unwritable',
-      `cannot write to "${home}" (${messageOf(cause)}); make it writable, or set TURNSTEP_HOME to another folder`,
-      { cause },
-    )
+    throw new TurnstepError('store-unwritable', `cannot write to "${folder}" (${messageOf(cause)}); ${advice}`, { cause })
   }
 }
 
@@ -37,7 +44,7 @@ export function ensureHome({ home }: Pick<Paths, 'home'>): void {
  * Makes a folder and those above it, one by one from the lowest that is there. Throws what the file system says. Node's own recursive
  * making tries for ever where a file system such as /proc says of each try that there is no such folder.
  */
-export function makeFolder(path: string): void {
+function makeFolder(path: string): void {
   if (isFolder(path)) return
   if (dirname(path) !== path) makeFolder(dirname(path))
   try {

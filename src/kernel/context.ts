@@ -52,7 +52,13 @@ export function projectStep(state: State, step: Step): void {
   if (message === null) return
   push(state, message)
   for (const call of calls) {
-    push(state, { role: 'tool', call: call.record.id, name: call.record.name, outcome: call.outcome!.kind, content: call.content })
+    push(state, {
+      role: 'tool',
+      call: call.record.id,
+      name: call.record.name,
+      outcome: call.outcome!.kind,
+      content: call.content,
+    })
   }
 }
 
@@ -70,7 +76,12 @@ function assistantMessage(reply: NonNullable<Step['reply']>, calls: readonly Cal
 
 function transcriptCall({ record }: Call): TranscriptCall {
   const { id, name, providerId } = record
-  return { id, name, providerId, args: record.args === undefined || isBlankArgs(record.rawArgs) ? '{}' : record.rawArgs }
+  return {
+    id,
+    name,
+    providerId,
+    args: record.args === undefined || isBlankArgs(record.rawArgs) ? '{}' : record.rawArgs,
+  }
 }
 
 /** Blank arguments mean none (C8). */

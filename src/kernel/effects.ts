@@ -68,7 +68,12 @@ export type Effect =
    * The gate: take what is pending, ask the hooks, open the step unless it is open (I3, T11). `first` also takes a followup;
    * `needsInput`: no step is opened unless something entered.
    */
-  | { readonly kind: 'claim'; readonly first: boolean; readonly purpose: 'step' | 'limit'; readonly needsInput: boolean }
+  | {
+      readonly kind: 'claim'
+      readonly first: boolean
+      readonly purpose: 'step' | 'limit'
+      readonly needsInput: boolean
+    }
   | { readonly kind: 'infer' }
   /** Close a model call: it is orphaned, aborted, or gives way to a steer. */
   | { readonly kind: 'settle-request'; readonly reason: 'crashed' | 'aborted' | 'superseded' }
@@ -93,7 +98,13 @@ export type Effect =
   /** Something is live here: keep the lease. */
   | { readonly kind: 'wait'; readonly until?: number }
   /** Release the lease; an input in one of these lanes, or the time, makes the session due. */
-  | { readonly kind: 'rest'; readonly mode: 'idle' | 'held' | 'waiting'; readonly wake: readonly Lane[]; readonly until?: number; readonly since?: number }
+  | {
+      readonly kind: 'rest'
+      readonly mode: 'idle' | 'held' | 'waiting'
+      readonly wake: readonly Lane[]
+      readonly until?: number
+      readonly since?: number
+    }
 
 export type SettleReason =
   | 'recover'

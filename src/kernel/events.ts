@@ -102,57 +102,162 @@ export interface EpochContent {
 
 /** A fact, without its head. One that is written is never changed. */
 export type EventBody =
-  | { readonly type: 'session.created'; readonly format: number; readonly agent: string; readonly locale: string; readonly parent?: { readonly session: SessionId; readonly call: CallId } }
+  | {
+      readonly type: 'session.created'
+      readonly format: number
+      readonly agent: string
+      readonly locale: string
+      readonly parent?: { readonly session: SessionId; readonly call: CallId }
+    }
   | { readonly type: 'session.forked'; readonly from: SessionId; readonly upTo: number }
   /** The hold on the queue is lifted (I9, I11). */
   | { readonly type: 'session.resumed'; readonly input: InputId }
-  | { readonly type: 'epoch.started'; readonly n: number; readonly reason: 'created' | 'changed' | 'switched' | 'compacted'; readonly content: EpochContent }
+  | {
+      readonly type: 'epoch.started'
+      readonly n: number
+      readonly reason: 'created' | 'changed' | 'switched' | 'compacted'
+      readonly content: EpochContent
+    }
   | { readonly type: 'agent.switched'; readonly to: string; readonly by: CallId }
-
   | { readonly type: 'turn.started'; readonly trigger: 'input' | 'go-on'; readonly limits: TurnLimits }
-  | { readonly type: 'turn.abort-asked'; readonly input: InputId; readonly reason: string; readonly pending: PendingPolicy; readonly until: number }
+  | {
+      readonly type: 'turn.abort-asked'
+      readonly input: InputId
+      readonly reason: string
+      readonly pending: PendingPolicy
+      readonly until: number
+    }
   /** The turn waits at its step limit for a yes or a no (T4, policy `ask`). */
   | { readonly type: 'turn.limit-asked'; readonly ask: CallId }
   | { readonly type: 'turn.limit-decided'; readonly ask: CallId; readonly goOn: boolean; readonly input: InputId }
   | { readonly type: 'turn.ended'; readonly outcome: TurnOutcome; readonly goal: Goal }
 
   /** `content` is what the model sees, the visible steer prefix included (I10). */
-  | { readonly type: 'input.entered'; readonly input: InputId; readonly lane: MessageLane; readonly origin: Origin; readonly content: readonly Part[] }
+  | {
+      readonly type: 'input.entered'
+      readonly input: InputId
+      readonly lane: MessageLane
+      readonly origin: Origin
+      readonly content: readonly Part[]
+    }
   | { readonly type: 'input.rejected'; readonly input: InputId; readonly lane: Lane; readonly reason: string }
-
   | { readonly type: 'step.started'; readonly purpose: 'step' | 'limit' }
   /** The gate refused a step or an attempt (T11). */
   | { readonly type: 'step.refused'; readonly reason: string }
   | { readonly type: 'step.ended' }
-
-  | { readonly type: 'model.requested'; readonly attempt: number; readonly purpose: Purpose; readonly messages: number; readonly toolChoice: 'auto' | 'none'; readonly options?: Json }
+  | {
+      readonly type: 'model.requested'
+      readonly attempt: number
+      readonly purpose: Purpose
+      readonly messages: number
+      readonly toolChoice: 'auto' | 'none'
+      readonly options?: Json
+    }
   /** `retryAt`: when the next attempt may start; null: there will be none. */
-  | { readonly type: 'model.failed'; readonly attempt: number; readonly failure: Failure; readonly retryAt: number | null; readonly text: string; readonly usage: Usage }
-  | { readonly type: 'reply.completed'; readonly attempt: number; readonly finish: Finish; readonly rawFinish: string; readonly parts: readonly ReplyPart[]; readonly calls: readonly CallRecord[]; readonly usage: Usage; readonly replay?: Replay }
+  | {
+      readonly type: 'model.failed'
+      readonly attempt: number
+      readonly failure: Failure
+      readonly retryAt: number | null
+      readonly text: string
+      readonly usage: Usage
+    }
+  | {
+      readonly type: 'reply.completed'
+      readonly attempt: number
+      readonly finish: Finish
+      readonly rawFinish: string
+      readonly parts: readonly ReplyPart[]
+      readonly calls: readonly CallRecord[]
+      readonly usage: Usage
+      readonly replay?: Replay
+    }
   /** The reply broke off: its runner died, or the turn was aborted. `note` is the user-role line that may quote it (T8). */
-  | { readonly type: 'reply.interrupted'; readonly attempt: number; readonly reason: 'crashed' | 'aborted'; readonly text: string; readonly usage: Usage; readonly retryAt: number | null; readonly note?: readonly Part[] }
+  | {
+      readonly type: 'reply.interrupted'
+      readonly attempt: number
+      readonly reason: 'crashed' | 'aborted'
+      readonly text: string
+      readonly usage: Usage
+      readonly retryAt: number | null
+      readonly note?: readonly Part[]
+    }
 
   /** A call made by code, not by a reply: a workflow's own, or the inner call of a script (`parent`). */
   | { readonly type: 'call.requested'; readonly call: CallRecord; readonly parent?: CallId }
-  | { readonly type: 'call.approval-asked'; readonly call: CallId; readonly argsHash: string; readonly reason: string; readonly expiresAt?: number; /** What is asked about, where a plugin rewrote it. */ readonly args?: { readonly [key: string]: Json } }
-  | { readonly type: 'call.approval-decided'; readonly call: CallId; readonly decision: 'allow' | 'deny'; readonly by: Origin; readonly grant: 'once' | 'session'; readonly input: InputId; readonly reason?: string }
+  | {
+      readonly type: 'call.approval-asked'
+      readonly call: CallId
+      readonly argsHash: string
+      readonly reason: string
+      readonly expiresAt?: number
+      /** What is asked about, where a plugin rewrote it. */ readonly args?: { readonly [key: string]: Json }
+    }
+  | {
+      readonly type: 'call.approval-decided'
+      readonly call: CallId
+      readonly decision: 'allow' | 'deny'
+      readonly by: Origin
+      readonly grant: 'once' | 'session'
+      readonly input: InputId
+      readonly reason?: string
+    }
   | { readonly type: 'call.deferred'; readonly call: CallId; readonly what: string; readonly expiresAt?: number }
   /** Durable before the body of a non-read runs (C3). `args` only where a plugin rewrote them. */
-  | { readonly type: 'call.started'; readonly call: CallId; readonly attempt: number; readonly args?: { readonly [key: string]: Json } }
-  | { readonly type: 'call.ended'; readonly call: CallId; readonly outcome: CallOutcome; readonly content: readonly Part[]; readonly progress?: string; readonly input?: InputId }
-  | { readonly type: 'call.ended-late'; readonly call: CallId; readonly outcome: CallOutcome; readonly content: readonly Part[]; readonly input: InputId }
-
-  | { readonly type: 'child.spawned'; readonly call: CallId; readonly session: SessionId; readonly mode: 'delegate' | 'background' }
-  | { readonly type: 'child.ended'; readonly call: CallId; readonly session: SessionId; readonly outcome: TurnOutcome; readonly input: InputId }
+  | {
+      readonly type: 'call.started'
+      readonly call: CallId
+      readonly attempt: number
+      readonly args?: { readonly [key: string]: Json }
+    }
+  | {
+      readonly type: 'call.ended'
+      readonly call: CallId
+      readonly outcome: CallOutcome
+      readonly content: readonly Part[]
+      readonly progress?: string
+      readonly input?: InputId
+    }
+  | {
+      readonly type: 'call.ended-late'
+      readonly call: CallId
+      readonly outcome: CallOutcome
+      readonly content: readonly Part[]
+      readonly input: InputId
+    }
+  | {
+      readonly type: 'child.spawned'
+      readonly call: CallId
+      readonly session: SessionId
+      readonly mode: 'delegate' | 'background'
+    }
+  | {
+      readonly type: 'child.ended'
+      readonly call: CallId
+      readonly session: SessionId
+      readonly outcome: TurnOutcome
+      readonly input: InputId
+    }
 
   /** A hook kept the turn from ending; `content` is its message to the model (T5). */
   | { readonly type: 'stop.vetoed'; readonly by: string; readonly content: readonly Part[] }
-
-  | { readonly type: 'context.compacted'; readonly upTo: number; readonly summary: readonly Part[]; readonly usage: Usage }
+  | {
+      readonly type: 'context.compacted'
+      readonly upTo: number
+      readonly summary: readonly Part[]
+      readonly usage: Usage
+    }
   | { readonly type: 'context.compaction-refused'; readonly reason: string }
   /** A checkpoint of a loop whose steps are code. */
   | { readonly type: 'loop.noted'; readonly key: string; readonly value: Json; readonly input?: InputId }
-  | { readonly type: 'log.damaged'; readonly from: number; readonly reason: string; readonly quarantined: number; readonly reopened: readonly InputId[]; /** What the model is told of it. */ readonly content: readonly Part[] }
+  | {
+      readonly type: 'log.damaged'
+      readonly from: number
+      readonly reason: string
+      readonly quarantined: number
+      readonly reopened: readonly InputId[]
+      /** What the model is told of it. */ readonly content: readonly Part[]
+    }
 
 /** The type of an event of ours. */
 export type EventType = EventBody['type']

@@ -43,7 +43,9 @@ export function emptyState(): State {
 export function fold(state: State, event: Event): RuleBreak | null {
   const broken = refusal(state, event)
   if (broken !== null) return broken
-  const apply = (Object.hasOwn(APPLY, event.type) ? APPLY[event.type as EventType] : undefined) as ((s: State, e: Event) => void) | undefined
+  const apply = (Object.hasOwn(APPLY, event.type) ? APPLY[event.type as EventType] : undefined) as
+    | ((s: State, e: Event) => void)
+    | undefined
   if (apply !== undefined) apply(state, event)
   state.seq = event.seq
   state.at = event.at
@@ -216,7 +218,19 @@ function endTurn(s: State, e: EventOf<'turn.ended'>): void {
 }
 
 function newStep(n: number, purpose: Step['purpose']): Step {
-  return { n, purpose, request: null, attempts: 0, requests: 0, retryAt: null, fatal: null, reply: null, calls: [], byId: new Map(), open: 0 }
+  return {
+    n,
+    purpose,
+    request: null,
+    attempts: 0,
+    requests: 0,
+    retryAt: null,
+    fatal: null,
+    reply: null,
+    calls: [],
+    byId: new Map(),
+    open: 0,
+  }
 }
 
 function endStep(s: State): void {
@@ -225,7 +239,12 @@ function endStep(s: State): void {
   projectStep(s, step)
   rememberStep(turn, step)
   if (step.reply !== null) {
-    turn.last = { purpose: step.purpose, finish: step.reply.finish, calls: step.calls.length, text: textOf(step.reply.parts) }
+    turn.last = {
+      purpose: step.purpose,
+      finish: step.reply.finish,
+      calls: step.calls.length,
+      text: textOf(step.reply.parts),
+    }
   } else if (step.calls.length > 0) {
     turn.last = { purpose: step.purpose, finish: 'calls', calls: step.calls.length, text: '' }
   }
@@ -264,19 +283,27 @@ function completeReply(s: State, e: EventOf<'reply.completed'>): void {
   if (e.finish === 'context-limit') turn.sticky ??= { kind: 'max-tokens', limit: 'context' }
   if (e.finish === 'refused') turn.ending ??= { kind: 'refused', reason: e.rawFinish }
   if (e.finish === 'unknown-stop') {
-    turn.ending ??= { kind: 'error', failure: { kind: 'unknown-stop', message: `the model stopped with "${e.rawFinish}"`, retry: false } }
+    turn.ending ??= {
+      kind: 'error',
+      failure: { kind: 'unknown-stop', message: `the model stopped with "${e.rawFinish}"`, retry: false },
+    }
   }
 }
 
 function interruptReply(s: State, e: EventOf<'reply.interrupted'>): void {
   closeRequest(s, e.usage)
   const step = s.step!
-  if (e.note !== undefined) s.late.push({ role: 'user', content: e.note, origin: { kind: 'system', name: 'interrupted' } })
+  if (e.note !== undefined)
+    s.late.push({ role: 'user', content: e.note, origin: { kind: 'system', name: 'interrupted' } })
   if (e.reason === 'aborted') return
   step.attempts++
   step.retryAt = e.retryAt
   if (e.retryAt !== null) return
-  failTurn(s.turn!, step, { kind: 'interrupted', message: 'the model call was cut off by crashes too often', retry: true })
+  failTurn(s.turn!, step, {
+    kind: 'interrupted',
+    message: 'the model call was cut off by crashes too often',
+    retry: true,
+  })
 }
 
 function addCall(step: Step, record: CallRecord, parent: CallId | null, seq: number): void {
@@ -327,7 +354,8 @@ function endCall(s: State, e: EventOf<'call.ended'>): void {
   s.step!.open--
   // A call that was written off, or answered from outside while its body ran, has a real end that may still come (C5).
   const writtenOff = e.outcome.kind === 'timeout' || e.outcome.kind === 'unknown'
-  if ((status === 'started' && (writtenOff || e.input !== undefined)) || (status === 'deferred' && writtenOff)) addStraggler(s, call, e.seq)
+  if ((status === 'started' && (writtenOff || e.input !== undefined)) || (status === 'deferred' && writtenOff))
+    addStraggler(s, call, e.seq)
   if (e.outcome.kind === 'intercepted' && e.outcome.stuck === true) {
     s.turn!.ending ??= { kind: 'stuck', tool: call.record.name, times: e.outcome.times ?? 0 }
   }

@@ -35,7 +35,9 @@ function headRefusal(s: State, e: Event): RuleBreak | null {
 }
 
 function bodyRefusal(s: State, e: Event): RuleBreak | null {
-  const rule = (Object.hasOwn(RULES, e.type) ? RULES[e.type as EventType] : undefined) as ((s: State, e: Event) => RuleBreak | null) | undefined
+  const rule = (Object.hasOwn(RULES, e.type) ? RULES[e.type as EventType] : undefined) as
+    | ((s: State, e: Event) => RuleBreak | null)
+    | undefined
   return rule === undefined ? null : rule(s, e)
 }
 
@@ -45,34 +47,54 @@ const legal = (): null => null
 
 const RULES: Rules = {
   'session.created': (s, e) =>
-    s.created !== null ? no('L1', 'created twice') : e.format > FORMAT ? no('L6', `format ${e.format}, this version reads up to ${FORMAT}`) : null,
+    s.created !== null
+      ? no('L1', 'created twice')
+      : e.format > FORMAT
+        ? no('L6', `format ${e.format}, this version reads up to ${FORMAT}`)
+        : null,
   'session.forked': (s) => (s.seq > 1 ? no('L1', 'a fork is the second event') : null),
   'session.resumed': (s) => (s.turn === null ? null : no('I9', 'a turn is running')),
-  'epoch.started': (s, e) => (e.n !== (s.epoch?.n ?? 0) + 1 ? no('X1', `epoch ${e.n} after ${s.epoch?.n ?? 0}`) : s.step === null ? null : no('X1', 'a step is open')),
+  'epoch.started': (s, e) =>
+    e.n !== (s.epoch?.n ?? 0) + 1
+      ? no('X1', `epoch ${e.n} after ${s.epoch?.n ?? 0}`)
+      : s.step === null
+        ? null
+        : no('X1', 'a step is open'),
   'agent.switched': (s) => betweenSteps(s, 'G2'),
 
   'turn.started': turnStarted,
   'turn.abort-asked': (s) => openTurn(s, 'I13', (turn) => (turn.abort === null ? null : no('I13', 'asked already'))),
-  'turn.limit-asked': (s) => openTurn(s, 'T4', (turn) => (turn.limitAsk === null ? atLimit(s, turn) : no('T4', 'asked already'))),
+  'turn.limit-asked': (s) =>
+    openTurn(s, 'T4', (turn) => (turn.limitAsk === null ? atLimit(s, turn) : no('T4', 'asked already'))),
   'turn.limit-decided': (s, e) =>
-    openTurn(s, 'T4', (turn) => (turn.limitAsk?.id === e.ask && turn.limitAsk.decided === null ? null : no('A2', 'no such question is open'))),
+    openTurn(s, 'T4', (turn) =>
+      turn.limitAsk?.id === e.ask && turn.limitAsk.decided === null ? null : no('A2', 'no such question is open'),
+    ),
   'turn.ended': turnEnded,
 
   'input.entered': inputEntered,
   'input.rejected': (s, e) => (s.settled.has(e.input) ? no('I6', `${e.input} is settled`) : null),
 
   'step.started': stepStarted,
-  'step.refused': (s) => openTurn(s, 'T11', () => (s.step === null || isUnasked(s.step) ? null : no('T11', 'the model was asked already'))),
+  'step.refused': (s) =>
+    openTurn(s, 'T11', () => (s.step === null || isUnasked(s.step) ? null : no('T11', 'the model was asked already'))),
   'step.ended': stepEnded,
 
   'model.requested': modelRequested,
-  'model.failed': (s, e) => answersRequest(s, e) ?? (e.retryAt === null || Number.isFinite(e.retryAt) ? null : no('T10', `a retry at ${e.retryAt}`)),
+  'model.failed': (s, e) =>
+    answersRequest(s, e) ??
+    (e.retryAt === null || Number.isFinite(e.retryAt) ? null : no('T10', `a retry at ${e.retryAt}`)),
   'reply.completed': replyCompleted,
-  'reply.interrupted': (s, e) => inStep(s, 'T1', (step) => (step.request?.attempt === e.attempt ? null : no('T10', 'that attempt is not open'))),
+  'reply.interrupted': (s, e) =>
+    inStep(s, 'T1', (step) => (step.request?.attempt === e.attempt ? null : no('T10', 'that attempt is not open'))),
 
   'call.requested': (s, e) =>
     inStep(s, 'C2', (step) =>
-      step.byId.has(e.call.id) ? no('C1', `${e.call.id} twice`) : e.parent === undefined ? codeCall(step) : innerCall(step.byId.get(e.parent)),
+      step.byId.has(e.call.id)
+        ? no('C1', `${e.call.id} twice`)
+        : e.parent === undefined
+          ? codeCall(step)
+          : innerCall(step.byId.get(e.parent)),
     ),
   'call.approval-asked': (s, e) => onCall(s, e.call, ['requested'], 'A2'),
   'call.approval-decided': (s, e) => onCall(s, e.call, ['asked'], 'A2'),
@@ -86,7 +108,15 @@ const RULES: Rules = {
 
   'stop.vetoed': (s, e) =>
     openTurn(s, 'T5', (turn) =>
-      isUnsaid(e.content) ? no('X8', 'an empty message') : s.step !== null ? no('T5', 'a step is open') : turn.vetoes >= turn.limits.vetoes ? no('T5', `more than ${turn.limits.vetoes} vetoes`) : turn.abort === null ? null : no('T7', 'the turn is aborted'),
+      isUnsaid(e.content)
+        ? no('X8', 'an empty message')
+        : s.step !== null
+          ? no('T5', 'a step is open')
+          : turn.vetoes >= turn.limits.vetoes
+            ? no('T5', `more than ${turn.limits.vetoes} vetoes`)
+            : turn.abort === null
+              ? null
+              : no('T7', 'the turn is aborted'),
     ),
   'context.compacted': compacted,
   'context.compaction-refused': legal,
@@ -127,7 +157,8 @@ function outcomeRefusal(s: State, turn: Turn, outcome: TurnOutcome): RuleBreak |
     case 'completed':
       if (turn.sticky !== null) return no('T3', `${turn.sticky.kind} is sticky`)
       if (turn.ending !== null) return no('T3', `${turn.ending.kind} is decided`)
-      if (turn.last === null || turn.last.finish !== 'done' || turn.last.calls > 0) return no('T3', 'the model has not finished')
+      if (turn.last === null || turn.last.finish !== 'done' || turn.last.calls > 0)
+        return no('T3', 'the model has not finished')
       return turn.last.purpose === 'limit' ? no('T4', 'a summary at the limit is not a completion') : null
     case 'max-tokens':
       return turn.sticky === null ? no('T3', 'no reply was cut') : null
@@ -199,7 +230,8 @@ function modelRequested(s: State, e: EventOf<'model.requested'>): RuleBreak | nu
     if (step.fatal !== null) return no('T10', 'the step has failed')
     if (!isUnasked(step)) return no('T10', 'one model call per attempt')
     if (e.attempt !== step.requests + 1) return no('T10', `attempt ${e.attempt} after ${step.requests}`)
-    if (e.messages !== s.context.length + s.late.length) return no('X1', `${e.messages} messages of ${s.context.length}`)
+    if (e.messages !== s.context.length + s.late.length)
+      return no('X1', `${e.messages} messages of ${s.context.length}`)
     if (e.messages === 0) return no('X1', 'there is nothing to ask about')
     if (step.purpose === 'limit' && e.toolChoice !== 'none') return no('T4', 'tools at the step limit')
     return null
@@ -209,7 +241,8 @@ function modelRequested(s: State, e: EventOf<'model.requested'>): RuleBreak | nu
 /** An answer belongs to the request in flight, and to the runner that made it: an older model call's answer is nobody's (W1). */
 function answersRequest(s: State, e: { readonly attempt: number } & EventHead): RuleBreak | null {
   return inStep(s, 'T1', (step) => {
-    if (step.request === null || step.request.attempt !== e.attempt) return no('T10', `attempt ${e.attempt} is not open`)
+    if (step.request === null || step.request.attempt !== e.attempt)
+      return no('T10', `attempt ${e.attempt} is not open`)
     return step.request.fence === e.fence ? null : no('W1', `asked under fence ${step.request.fence}`)
   })
 }
@@ -218,7 +251,8 @@ function replyCompleted(s: State, e: EventOf<'reply.completed'>): RuleBreak | nu
   const answer = answersRequest(s, e)
   if (answer !== null) return answer
   const spoken = e.parts.some((part) => part.type === 'text' && part.text.trim() !== '')
-  if (e.calls.length === 0 && !spoken && (e.finish === 'done' || e.finish === 'calls')) return no('T3', 'an empty reply')
+  if (e.calls.length === 0 && !spoken && (e.finish === 'done' || e.finish === 'calls'))
+    return no('T3', 'an empty reply')
   for (const [index, call] of e.calls.entries()) {
     if (call.id !== replyCallId(s.turn!.n, s.step!.n, index)) return no('C1', `call id ${call.id}`)
   }
@@ -243,19 +277,27 @@ function onCall(s: State, id: CallId, allowed: readonly CallStatus[], rule: stri
 }
 
 function callStarted(s: State, e: EventOf<'call.started'>): RuleBreak | null {
-  return onCall(s, e.call, ['requested', 'approved', 'started'], 'C3') ?? startRefusal(s, e, s.step!, s.step!.byId.get(e.call)!)
+  return (
+    onCall(s, e.call, ['requested', 'approved', 'started'], 'C3') ??
+    startRefusal(s, e, s.step!, s.step!.byId.get(e.call)!)
+  )
 }
 
 function startRefusal(s: State, e: EventOf<'call.started'>, step: Step, call: Call): RuleBreak | null {
   if (s.turn!.abort !== null) return no('T7', 'the turn is aborted')
   if (step.purpose === 'limit') return no('T4', 'no call runs at the step limit')
-  if (step.reply !== null && step.reply.finish !== 'calls' && step.reply.finish !== 'done') return no('C8', `the reply ended ${step.reply.finish}`)
+  if (step.reply !== null && step.reply.finish !== 'calls' && step.reply.finish !== 'done')
+    return no('C8', `the reply ended ${step.reply.finish}`)
   if (call.record.args === undefined && e.args === undefined) return no('C8', 'its arguments could not be read')
   if (call.status === 'started') {
     if (call.record.effect === 'write') return no('C4', 'a write is never run twice')
     if (e.fence <= call.fence) return no('C4', `started under fence ${call.fence} already`)
   }
-  if (call.status === 'approved' && e.args !== undefined && canonicalJson(e.args) !== canonicalJson(call.args ?? call.record.args)) {
+  if (
+    call.status === 'approved' &&
+    e.args !== undefined &&
+    canonicalJson(e.args) !== canonicalJson(call.args ?? call.record.args)
+  ) {
     return no('A2', 'what runs is not what was approved')
   }
   if (e.attempt !== call.attempt + 1) return no('C3', `start ${e.attempt} after ${call.attempt}`)

@@ -16,7 +16,13 @@ export type CallOutcome =
   /** The arguments could not be used, or no such tool is offered (C8, C9). */
   | { readonly kind: 'invalid'; readonly problem: 'json' | 'schema' | 'tool'; readonly message: string }
   /** Not run, answered with guidance (T6). `stuck`: the turn ends for it. */
-  | { readonly kind: 'intercepted'; readonly by: string; readonly message: string; readonly stuck?: boolean; readonly times?: number }
+  | {
+      readonly kind: 'intercepted'
+      readonly by: string
+      readonly message: string
+      readonly stuck?: boolean
+      readonly times?: number
+    }
 
 /** Why a call was never started. */
 export type NotStartedReason =

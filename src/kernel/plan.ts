@@ -28,7 +28,12 @@ export function conflict(one: CallRecord['resources'], other: CallRecord['resour
 export function barrier(calls: readonly Call[], call: Call): Call | undefined {
   for (const earlier of calls) {
     if (earlier === call) return undefined
-    if (earlier.status !== 'ended' && earlier.record.id !== call.parent && conflict(earlier.record.resources, call.record.resources)) return earlier
+    if (
+      earlier.status !== 'ended' &&
+      earlier.record.id !== call.parent &&
+      conflict(earlier.record.resources, call.record.resources)
+    )
+      return earlier
   }
   return undefined
 }

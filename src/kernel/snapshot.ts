@@ -28,7 +28,10 @@ export function fromSnapshot(text: Snapshot): State | null {
     settled: new Set(settled),
     grants: new Set(grants),
     stragglers: new Map(stragglers),
-    step: step === null ? null : { ...step, byId: new Map(step.calls.map((call): [CallId, Call] => [call.record.id, call])) },
+    step:
+      step === null
+        ? null
+        : { ...step, byId: new Map(step.calls.map((call): [CallId, Call] => [call.record.id, call])) },
   }
   if (state.turn !== null) state.turn.directives = directives.flatMap((at) => directiveAt(state, at))
   return state

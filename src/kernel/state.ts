@@ -139,7 +139,9 @@ export interface Straggler {
 }
 
 /** A state as everybody but the fold sees it: nothing in it can be assigned. */
-export type StateView = Readonly<Omit<State, 'turn' | 'step' | 'context' | 'late' | 'settled' | 'grants' | 'stragglers' | 'damage'>> & {
+export type StateView = Readonly<
+  Omit<State, 'turn' | 'step' | 'context' | 'late' | 'settled' | 'grants' | 'stragglers' | 'damage'>
+> & {
   readonly turn: null | TurnView
   readonly step: null | StepView
   readonly context: readonly Message[]

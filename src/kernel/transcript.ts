@@ -31,7 +31,8 @@ export class TranscriptCheck {
       if (problem !== null) return (this.#fault = { at: this.#read, problem })
     }
     if (messages.length === 0) return { at: 0, problem: 'there is no message' }
-    if (this.#open.length > 0) return { at: messages.length, problem: `calls without a result: ${this.#open.join(', ')}` }
+    if (this.#open.length > 0)
+      return { at: messages.length, problem: `calls without a result: ${this.#open.join(', ')}` }
     return null
   }
 
@@ -59,7 +60,8 @@ export class TranscriptCheck {
 
   #speech(message: Exclude<Message, ToolMessage>): string | null {
     if (this.#open.length > 0) return `a ${message.role} message before the result of ${this.#open[0]}`
-    if (message.role === 'user') return message.content.some(isBlank) || message.content.length === 0 ? 'an empty user message' : null
+    if (message.role === 'user')
+      return message.content.some(isBlank) || message.content.length === 0 ? 'an empty user message' : null
     if (this.#last === null) return 'the first message is not from the user'
     return this.#assistant(message)
   }

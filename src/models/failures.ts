@@ -1,6 +1,6 @@
 /**
  * What went wrong on a wire, as a `Failure`. Statuses, codes and texts of providers are read here and nowhere else; nothing they
- * claim about retrying is trusted.
+ * claim about retrying is trusted. What must not be shown is hidden where failures leave the adapter, by `Secrets`.
  */
 import type { Failure, FailureKind } from '../kernel/failure.ts'
 import { isPlainObject } from '../util/json.ts'
@@ -16,8 +16,6 @@ interface WireError {
   /** The body's text, or the error's own JSON. */
   readonly body: string
   readonly now: number
-  /** Never to be shown, should the provider quote it. */
-  readonly secret: string | null
 }
 
 /** Reads a refusal. Kinds and `retry` follow from status, code and text, in that order of trust only where they agree. */
@@ -25,7 +23,7 @@ export function failureOfError(error: WireError): Failure {
   const said = readBody(error.body)
   const status = error.status === 200 ? (said.status ?? 200) : error.status
   const happened = error.status === 200 ? 'broke off the reply' : `answered ${error.status}`
-  const text = hideSecret(said.text, error.secret)
+  const { text } = said
   const after = retryAfter(error.headers, error.body, error.now)
   const kind = kindOf(status, said, after !== null)
   const requestId = requestIdOf(error.headers)
@@ -132,10 +130,6 @@ function word(value: unknown): string {
 function oneLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return line.length > SEEN_MAX ? `${line.slice(0, SEEN_MAX)}…` : line
-}
-
-function hideSecret(text: string, secret: string | null): string {
-  return secret === null || secret === '' ? text : text.replaceAll(secret, '***')
 }
 
 function requestIdOf(headers: Headers): string | null {

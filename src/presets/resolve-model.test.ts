@@ -79,9 +79,31 @@ describe('models by name', () => {
     expect(errorOf(() => resolve(name)).message).toContain('write provider/model')
   })
 
-  it('are refused where the base URL is none', () => {
-    const error = errorOf(() => resolve('ollama/x', { OLLAMA_BASE_URL: 'nowhere' }))
-    expect([error.code, error.message]).toEqual(['config-invalid', expect.stringContaining('"nowhere" is no URL')])
+  it.each([
+    ['OLLAMA_BASE_URL', 'nowhere'],
+    ['OLLAMA_BASE_URL', 'localhost:11434'],
+    ['HTTPS_PROXY', 'no proxy'],
+    ['https_proxy', 'proxy:8080'],
+    ['HTTP_PROXY', 'ftp://proxy'],
+    ['http_proxy', '://'],
+  ])('are refused where %s is no URL: %j', (variable, value) => {
+    const error = errorOf(() => resolve('ollama/x', { [variable]: value }))
+    expect(error).toMatchObject({ code: 'config-invalid', data: { variable } })
+    expect(error.message).toContain(`${variable} is ${JSON.stringify(value)}, which is no URL`)
+  })
+
+  it.each(['ann:s3cret@proxy:8080', 'socks5://ann:s3cret@proxy:8080', '//ann:s3c@ret@proxy'])(
+    'say of %j what is wrong, and not its password',
+    (value) => {
+      const error = errorOf(() => resolve('ollama/x', { HTTPS_PROXY: value }))
+      expect(error.message).toContain('HTTPS_PROXY')
+      expect(error.message).toContain('…@proxy')
+      expect(error.message).not.toMatch(/ann|s3c/)
+    },
+  )
+
+  it.each(['OLLAMA_BASE_URL', 'HTTPS_PROXY', 'HTTP_PROXY'])('take an empty %s for none', (variable) => {
+    expect(resolve('ollama/x', { [variable]: '' }).route.provider).toBe('ollama')
   })
 })
 

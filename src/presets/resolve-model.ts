@@ -4,6 +4,7 @@ import type { Clock, Model } from '../runtime/ports.ts'
 import { chatModel } from '../models/chat/index.ts'
 import type { DialectName } from '../models/chat/index.ts'
 import type { ProxySettings } from '../models/proxy.ts'
+import { quoted } from '../util/text.ts'
 
 export interface ResolveOptions {
   /** Reads an environment variable. */
@@ -97,7 +98,7 @@ const PROVIDERS: readonly Provider[] = [
 
 /**
  * Makes the model of that name. Nothing is loaded or connected before its first call. Throws `model-unknown`,
- * `model-key-missing`, or `config-invalid` for a base URL that is none. A provider that is not known works with the generic dialect
+ * `model-key-missing`, or `config-invalid` for a variable that should hold a URL and holds none. A provider that is not known works with the generic dialect
  * if `<NAME>_BASE_URL` is set.
  */
 export function resolveModel(name: string, options: ResolveOptions): Model {
@@ -118,7 +119,7 @@ export function resolveModel(name: string, options: ResolveOptions): Model {
   return chatModel({
     provider: provider.names[0]!,
     model,
-    baseUrl: firstSet(provider.urls, options) ?? provider.baseUrl,
+    baseUrl: firstUrl(provider.urls, options) ?? provider.baseUrl,
     apiKey: apiKey ?? null,
     dialect: provider.dialect,
     scope: options.scope ?? 'default',
@@ -153,7 +154,7 @@ export function providerSettings(): readonly {
 function customProvider(name: string, options: ResolveOptions): Provider {
   const prefix = name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')
   const variable = `${prefix}_BASE_URL`
-  const baseUrl = options.env(variable)
+  const baseUrl = firstSet([variable], options)
   if (baseUrl === undefined) {
     const known = knownProviders().join(', ')
     throw new TurnstepError(
@@ -167,7 +168,7 @@ function customProvider(name: string, options: ResolveOptions): Provider {
   return { names: [name], baseUrl, keys: [`${prefix}_API_KEY`], urls: [variable], dialect: 'generic', local: true }
 }
 
-function firstSet(names: readonly string[], { env }: ResolveOptions): string | undefined {
+function firstSet(names: readonly string[], { env }: Pick<ResolveOptions, 'env'>): string | undefined {
   for (const name of names) {
     const value = env(name)
     if (value !== undefined && value !== '') return value
@@ -175,12 +176,30 @@ function firstSet(names: readonly string[], { env }: ResolveOptions): string | u
   return undefined
 }
 
+/** The same for variables that hold a URL. Throws `config-invalid` naming the variable: what it holds would fail later, in other words. */
+function firstUrl(names: readonly string[], options: Pick<ResolveOptions, 'env'>): string | undefined {
+  const variable = names.find((name) => firstSet([name], options) !== undefined)
+  if (variable === undefined) return undefined
+  const value = options.env(variable)!
+  if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value
+  throw new TurnstepError(
+    'config-invalid',
+    `${variable} is ${quoted(withoutSecret(value))}, which is no URL: write one such as https://example.com:8080, or unset it`,
+    { data: { variable } },
+  )
+}
+
+/** A URL, or what was meant to be one, without the name and password in it. */
+function withoutSecret(url: string): string {
+  return url.replace(/^((?:[a-z][a-z0-9+.-]*:)?\/\/)?.*@/is, '$1…@')
+}
+
 /** This machine is never reached through a proxy. */
 const DIRECT = ['localhost', '127.0.0.1', '::1']
 
 function proxyOf(options: ResolveOptions): { readonly proxy?: ProxySettings } {
-  const httpsProxy = firstSet(['HTTPS_PROXY', 'https_proxy'], options)
-  const httpProxy = firstSet(['HTTP_PROXY', 'http_proxy'], options)
+  const httpsProxy = firstUrl(['HTTPS_PROXY', 'https_proxy'], options)
+  const httpProxy = firstUrl(['HTTP_PROXY', 'http_proxy'], options)
   if (httpsProxy === undefined && httpProxy === undefined) return {}
   const noProxy = [firstSet(['NO_PROXY', 'no_proxy'], options), ...DIRECT]
     .filter((part) => part !== undefined)

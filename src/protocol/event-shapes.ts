@@ -59,8 +59,6 @@ function isDeeper(value: unknown, depth: number): boolean {
   return depth === 0 || Object.values(value).some((item) => isDeeper(item, depth - 1))
 }
 
-// ── parts of events ──────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** A short language tag, as a catalog of texts is looked up by. */
 const locale: Check = (value, at) =>
   typeof value === 'string' && /^[a-z]{2,3}(?:-[A-Za-z0-9]{1,8})*$/.test(value)
@@ -212,8 +210,6 @@ const content = record<EpochContent>({
   route,
   hash: text,
 })
-
-// ── events ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 type BodyOf<Type extends EventBody['type']> = Extract<EventBody, { type: Type }>
 

@@ -64,7 +64,15 @@ function decision(run: Run, input: ControlInput, control: Extract<Control, { kin
   if (control.argsHash !== undefined && control.argsHash !== call.argsHash) return null
   if (call.expiresAt !== null && run.store.now() >= call.expiresAt) return null
   const { decision: decided, grant, reason } = control
-  return { type: 'call.approval-decided', call: control.call, decision: decided, by: input.origin, grant, input: input.id, ...(reason === undefined ? {} : { reason }) }
+  return {
+    type: 'call.approval-decided',
+    call: control.call,
+    decision: decided,
+    by: input.origin,
+    grant,
+    input: input.id,
+    ...(reason === undefined ? {} : { reason }),
+  }
 }
 
 function answer(run: Run, input: ControlInput, control: Extract<Control, { kind: 'answer' }>): Draft | null {
@@ -83,11 +91,21 @@ function late(run: Run, input: ControlInput, control: Extract<Control, { kind: '
   const parts = finishParts(run, control.content)
   const text = wording.late(control.call, straggler.name, control.outcome, textOf(parts))
   const images = parts.filter((part): part is Exclude<Part, { type: 'text' }> => part.type !== 'text')
-  return { type: 'call.ended-late', call: control.call, outcome: control.outcome, content: [{ type: 'text', text }, ...images], input: input.id }
+  return {
+    type: 'call.ended-late',
+    call: control.call,
+    outcome: control.outcome,
+    content: [{ type: 'text', text }, ...images],
+    input: input.id,
+  }
 }
 
 /** What comes from outside is bound and made safe like what a body returns (C11, I10). */
-function end(run: Run, input: ControlInput, { call, outcome, content }: Extract<Control, { kind: 'late' | 'answer' }>): Draft {
+function end(
+  run: Run,
+  input: ControlInput,
+  { call, outcome, content }: Extract<Control, { kind: 'late' | 'answer' }>,
+): Draft {
   const parts = finishParts(run, content)
   return { type: 'call.ended', call, outcome, content: parts, progress: progressOf(textOf(parts)), input: input.id }
 }

@@ -65,7 +65,8 @@ export function agent(spec: AgentSpec): AgentSpec {
   }
   const names = new Set<string>()
   for (const tool of spec.tools ?? []) {
-    if (names.has(tool.name)) throw new TurnstepError('config-invalid', `two tools are named "${tool.name}"; rename one`)
+    if (names.has(tool.name))
+      throw new TurnstepError('config-invalid', `two tools are named "${tool.name}"; rename one`)
     names.add(tool.name)
   }
   checkLimits(spec.limits ?? {})
@@ -73,12 +74,20 @@ export function agent(spec: AgentSpec): AgentSpec {
 }
 
 /** What each field may be. The types say the same; this is for those who have none. */
-const FIELDS: { readonly [Name in keyof AgentSpec]-?: { readonly fits: (value: unknown) => boolean; readonly wanted: string } } = {
+const FIELDS: {
+  readonly [Name in keyof AgentSpec]-?: { readonly fits: (value: unknown) => boolean; readonly wanted: string }
+} = {
   name: { fits: isName, wanted: 'a text that is not empty' },
   model: { fits: (value) => isName(value) || hasFunction(value, 'stream'), wanted: '"provider/model" or a Model' },
   instructions: { fits: (value) => typeof value === 'string', wanted: 'a text' },
-  tools: { fits: (value) => isListOf(value, (one) => hasFunction(one, 'run') && hasFunction(one, 'validate')), wanted: 'a list of what `tool()` makes' },
-  plugins: { fits: (value) => isListOf(value, (one) => hasFunction(one, 'setup')), wanted: 'a list of plugins, each with `name` and `setup`' },
+  tools: {
+    fits: (value) => isListOf(value, (one) => hasFunction(one, 'run') && hasFunction(one, 'validate')),
+    wanted: 'a list of what `tool()` makes',
+  },
+  plugins: {
+    fits: (value) => isListOf(value, (one) => hasFunction(one, 'setup')),
+    wanted: 'a list of plugins, each with `name` and `setup`',
+  },
   loop: { fits: (value) => hasFunction(value, 'next'), wanted: 'a loop, with `name` and `next`' },
   limits: { fits: isPlainObject, wanted: 'an object' },
 }
@@ -92,7 +101,11 @@ function isListOf(value: unknown, fits: (one: unknown) => boolean): boolean {
 }
 
 function hasFunction(value: unknown, name: string): boolean {
-  return typeof value === 'object' && value !== null && typeof (value as { readonly [key: string]: unknown })[name] === 'function'
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { readonly [key: string]: unknown })[name] === 'function'
+  )
 }
 
 function misfit(what: string, value: unknown, wanted: string): TurnstepError {
@@ -120,14 +133,23 @@ function checkLimits(limits: AgentLimits): void {
   for (const [name, rule] of Object.entries(LIMITS)) {
     const value = limits[name as keyof AgentLimits]
     if (value === undefined) continue
-    const fits = typeof rule === 'number' ? Number.isSafeInteger(value) && Number(value) >= rule : typeof value === 'string' && rule.includes(value)
-    if (!fits) throw misfit(`limits.${name}`, value, typeof rule === 'number' ? `a whole number from ${rule} up` : `one of ${rule.join(', ')}`)
+    const fits =
+      typeof rule === 'number'
+        ? Number.isSafeInteger(value) && Number(value) >= rule
+        : typeof value === 'string' && rule.includes(value)
+    if (!fits)
+      throw misfit(
+        `limits.${name}`,
+        value,
+        typeof rule === 'number' ? `a whole number from ${rule} up` : `one of ${rule.join(', ')}`,
+      )
   }
 }
 
 function refuseUnknown(object: object, known: readonly string[], what: string): void {
   for (const key of Object.keys(object)) {
-    if (!known.includes(key)) throw new TurnstepError('config-invalid', `${what} has no "${key}"; known: ${known.join(', ')}`)
+    if (!known.includes(key))
+      throw new TurnstepError('config-invalid', `${what} has no "${key}"; known: ${known.join(', ')}`)
   }
 }
 
@@ -151,7 +173,16 @@ export class LiveAgent {
   #tools = new Map<string, Tool>()
   #content: EpochContent | null = null
 
-  constructor(spec: AgentSpec, options: { readonly model: Model; readonly loop: Loop; readonly parent: PluginHost; readonly emit: Emit; readonly ids: Ids }) {
+  constructor(
+    spec: AgentSpec,
+    options: {
+      readonly model: Model
+      readonly loop: Loop
+      readonly parent: PluginHost
+      readonly emit: Emit
+      readonly ids: Ids
+    },
+  ) {
     this.name = spec.name ?? 'agent'
     this.model = options.model
     this.loop = options.loop
@@ -186,7 +217,11 @@ export class LiveAgent {
   #describe(): EpochContent {
     const texts = [this.#instructions, ...this.plugins.sections().map((section) => section.text())]
     const system = texts.filter((text) => text.trim() !== '').join('\n\n')
-    const tools: ToolSpec[] = [...this.#tools.values()].map(({ name, description, parameters }) => ({ name, description, parameters }))
+    const tools: ToolSpec[] = [...this.#tools.values()].map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters,
+    }))
     const { route } = this.model
     return { system, tools, route, hash: this.#ids.sha256(canonicalJson({ system, tools, route })) }
   }
@@ -195,7 +230,11 @@ export class LiveAgent {
 function toolsByName(own: readonly Tool[], plugins: readonly Tool[]): Map<string, Tool> {
   const tools = new Map(own.map((tool) => [tool.name, tool]))
   for (const tool of plugins) {
-    if (tools.has(tool.name)) throw new TurnstepError('plugin-invalid', `a plugin brings a tool "${tool.name}", and there is one of that name already; rename one of them`)
+    if (tools.has(tool.name))
+      throw new TurnstepError(
+        'plugin-invalid',
+        `a plugin brings a tool "${tool.name}", and there is one of that name already; rename one of them`,
+      )
     tools.set(tool.name, tool)
   }
   return tools

@@ -7,7 +7,10 @@ import { messageOf } from '../util/text.ts'
 import type { Clock } from './ports.ts'
 
 /** Answered; or left open by a throw or a timeout, which was reported; or overtaken by control. */
-export type HookAnswer<T> = { readonly kind: 'answer'; readonly value: T | undefined } | { readonly kind: 'failed'; readonly error: Error } | { readonly kind: 'control' }
+export type HookAnswer<T> =
+  | { readonly kind: 'answer'; readonly value: T | undefined }
+  | { readonly kind: 'failed'; readonly error: Error }
+  | { readonly kind: 'control' }
 
 export interface AskOptions {
   readonly clock: Clock
@@ -23,7 +26,10 @@ export interface AskOptions {
 type Answer<T> = T | undefined | void | Promise<T | undefined | void>
 
 /** Contract: never throws, leaves no timer and no listener. A hook that answers at once is not awaited. */
-export function askHook<T>(ask: (signal: AbortSignal) => Answer<T>, options: AskOptions): HookAnswer<T> | Promise<HookAnswer<T>> {
+export function askHook<T>(
+  ask: (signal: AbortSignal) => Answer<T>,
+  options: AskOptions,
+): HookAnswer<T> | Promise<HookAnswer<T>> {
   const link = linkSignal(options.signal)
   let answer: Answer<T>
   try {
@@ -39,7 +45,11 @@ export function askHook<T>(ask: (signal: AbortSignal) => Answer<T>, options: Ask
   return race(answer, link, options)
 }
 
-async function race<T>(answer: Promise<T | undefined | void>, link: ReturnType<typeof linkSignal>, options: AskOptions): Promise<HookAnswer<T>> {
+async function race<T>(
+  answer: Promise<T | undefined | void>,
+  link: ReturnType<typeof linkSignal>,
+  options: AskOptions,
+): Promise<HookAnswer<T>> {
   const undo: (() => void)[] = [() => link.unlink()]
   try {
     return await Promise.race<HookAnswer<T>>([
@@ -53,7 +63,11 @@ async function race<T>(answer: Promise<T | undefined | void>, link: ReturnType<t
         options.signal.addEventListener('abort', overtake, { once: true })
         undo.push(() => options.signal.removeEventListener('abort', overtake))
         if (options.signal.aborted) overtake()
-        undo.push(options.clock.after(options.timeoutMs, () => resolve(failed(options.plugin, new Error(`no answer within ${options.timeoutMs} ms`)))))
+        undo.push(
+          options.clock.after(options.timeoutMs, () =>
+            resolve(failed(options.plugin, new Error(`no answer within ${options.timeoutMs} ms`))),
+          ),
+        )
       }),
     ])
   } finally {

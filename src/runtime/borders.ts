@@ -29,7 +29,8 @@ export function areParts(value: unknown): value is readonly Part[] {
 /** The value as JSON would give it back, so that what is used here is what is read from the log. Throws where JSON has no word for it. */
 export function asLogged(value: unknown): Json {
   const text = JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner === 'number' && !Number.isFinite(inner)) throw new TypeError(`${inner} is no number that can be written down`)
+    if (typeof inner === 'number' && !Number.isFinite(inner))
+      throw new TypeError(`${inner} is no number that can be written down`)
     return inner
   }) as string | undefined
   if (text === undefined) throw new TypeError(`a ${typeof value} cannot be written down`)
@@ -50,13 +51,25 @@ export function asMs(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
 }
 
-const REPLY_KINDS: readonly string[] = ['done', 'calls', 'max-tokens', 'context-limit', 'pause', 'refused', 'unknown-stop']
+const REPLY_KINDS: readonly string[] = [
+  'done',
+  'calls',
+  'max-tokens',
+  'context-limit',
+  'pause',
+  'refused',
+  'unknown-stop',
+]
 
 /** The terminal of a model adapter, or the failure that its shape amounts to. */
 export function checkedEnd(end: ModelEnd): ModelEnd {
   const problem = problemOf(end)
   if (problem === null) return end
-  const failure: Failure = { kind: 'protocol', message: `the model adapter gave ${problem}; report it to its author`, retry: false }
+  const failure: Failure = {
+    kind: 'protocol',
+    message: `the model adapter gave ${problem}; report it to its author`,
+    retry: false,
+  }
   return { type: 'end', kind: 'error', failure, usage: null }
 }
 
@@ -68,30 +81,40 @@ function problemOf(end: ModelEnd): string | null {
   }
   if (!REPLY_KINDS.includes(end.kind)) return `an end of unknown kind "${String(end.kind)}"`
   const { reply } = end as { readonly reply?: ModelReply }
-  return reply === undefined || reply === null ? 'an end without a reply' : (replyProblem(reply) ?? usageProblem(reply.usage))
+  return reply === undefined || reply === null
+    ? 'an end without a reply'
+    : (replyProblem(reply) ?? usageProblem(reply.usage))
 }
 
 function replyProblem({ parts, calls, replay, rawFinish }: ModelReply): string | null {
   if (!Array.isArray(parts) || !Array.isArray(calls)) return 'a reply without parts or calls'
-  if (typeof rawFinish !== 'string' || (replay !== null && typeof replay !== 'string')) return 'a reply without its finish or replay state'
+  if (typeof rawFinish !== 'string' || (replay !== null && typeof replay !== 'string'))
+    return 'a reply without its finish or replay state'
   const strings = (calls as readonly unknown[]).every(isCall)
   if (!strings) return 'a call whose name, args or providerId is no string'
   const named: number[] = []
   for (const part of parts) {
     if (part?.type === 'call') named.push(part.index)
-    else if ((part?.type !== 'text' && part?.type !== 'reasoning') || typeof part.text !== 'string') return 'a part of unknown shape'
+    else if ((part?.type !== 'text' && part?.type !== 'reasoning') || typeof part.text !== 'string')
+      return 'a part of unknown shape'
   }
-  return named.length === calls.length && named.every((index, at) => index === at) ? null : 'parts that do not name each call once, in order'
+  return named.length === calls.length && named.every((index, at) => index === at)
+    ? null
+    : 'parts that do not name each call once, in order'
 }
 
 function isCall(call: unknown): boolean {
-  return isPlainObject(call) && [call['name'], call['args'], call['providerId']].every((text) => typeof text === 'string')
+  return (
+    isPlainObject(call) && [call['name'], call['args'], call['providerId']].every((text) => typeof text === 'string')
+  )
 }
 
 function usageProblem(usage: Usage | null): string | null {
   if (usage === null || usage === undefined) return null
   const counts = [usage.input, usage.output, usage.cacheRead, usage.cacheWrite, usage.reasoning]
-  return counts.every((count) => Number.isFinite(count)) && typeof usage.known === 'boolean' ? null : 'usage that is no numbers'
+  return counts.every((count) => Number.isFinite(count)) && typeof usage.known === 'boolean'
+    ? null
+    : 'usage that is no numbers'
 }
 
 /** Deeper nesting than this is nobody's arguments, and is more than a recursion can take. */

@@ -145,8 +145,13 @@ export class CallPool {
       const { journal, store } = this.#run
       if (this.#live.get(id) !== body) return void this.#landed.delete(landed)
       this.#live.delete(id)
-      const expiry = isDeferred(end) && asMs(end.expiresInMs) !== undefined ? { expiresAt: store.now() + asMs(end.expiresInMs)! } : {}
-      const event = isDeferred(end) ? journal.record({ type: 'call.deferred', call: id, what: asText(end.what), ...expiry }) : journal.record({ type: 'call.ended', call: id, ...end })
+      const expiry =
+        isDeferred(end) && asMs(end.expiresInMs) !== undefined
+          ? { expiresAt: store.now() + asMs(end.expiresInMs)! }
+          : {}
+      const event = isDeferred(end)
+        ? journal.record({ type: 'call.deferred', call: id, what: asText(end.what), ...expiry })
+        : journal.record({ type: 'call.ended', call: id, ...end })
       landed.seq = event.seq
     })
   }
@@ -177,7 +182,8 @@ export class CallPool {
 
   /** Lets those go whose outcome came from outside while they ran. */
   letEndedGo(): void {
-    for (const [id, body] of this.#live) if (this.#run.state.step?.byId.get(id)?.status !== 'started') this.#becomeStraggler(body)
+    for (const [id, body] of this.#live)
+      if (this.#run.state.step?.byId.get(id)?.status !== 'started') this.#becomeStraggler(body)
   }
 
   /**
@@ -216,7 +222,14 @@ export class CallPool {
     const { store, session, fence } = this.#run
     const { id } = body.call.record
     const control = { kind: 'late', call: id, outcome: end.outcome, content: end.content } as const
-    const posted = store.put(session, { id: inputId(`${session}/${id}/late/${fence}`), lane: 'control', origin: { kind: 'system', name: 'straggler' }, control })
-    posted.catch((error: unknown) => this.#run.report(new Error(`the late outcome of ${id} could not be posted: ${String(error)}`, { cause: error })))
+    const posted = store.put(session, {
+      id: inputId(`${session}/${id}/late/${fence}`),
+      lane: 'control',
+      origin: { kind: 'system', name: 'straggler' },
+      control,
+    })
+    posted.catch((error: unknown) =>
+      this.#run.report(new Error(`the late outcome of ${id} could not be posted: ${String(error)}`, { cause: error })),
+    )
   }
 }

@@ -20,6 +20,10 @@ export async function sleepUntil(run: Run, { name, until }: EffectOf<'sleep'>): 
   // Turn and step are in the id: the same loop may sleep under the same name again.
   const id = inputId(`${run.session}:timer:${run.state.turnN}.${run.state.turn?.steps ?? 0}:${name}`)
   const control = { kind: 'timer', name } as const
-  await run.store.put(run.session, { id, lane: 'control', origin: { kind: 'timer', name }, control }, { notBefore: until })
+  await run.store.put(
+    run.session,
+    { id, lane: 'control', origin: { kind: 'timer', name }, control },
+    { notBefore: until },
+  )
   run.journal.record({ type: 'loop.noted', key: `sleep:${name}`, value: until })
 }

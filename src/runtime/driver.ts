@@ -106,7 +106,10 @@ export class Driver {
     this.#unwatch()
     this.#cancelRelease()
     this.#runner?.park()
-    const closed = new TurnstepError('session-closed', `session "${this.session}" was closed here while it was at work; open it again to go on`)
+    const closed = new TurnstepError(
+      'session-closed',
+      `session "${this.session}" was closed here while it was at work; open it again to go on`,
+    )
     const cancel = this.#options.clock.after(graceMs, () => this.#runner?.kill(closed))
     await this.#running
     cancel()
@@ -194,7 +197,8 @@ export class Driver {
       else await store.release(this.session, fence, { wake: [], ...(passes ? { until: store.now() + afterMs } : {}) })
     } catch {
       // The store is what failed, and said so to whoever waits for the session. Once it takes this it has had its time to come back.
-      if (!this.#closed) this.#cancelRelease = clock.after(RETRY_AFTER_MS, () => void this.#letGo(fence, error, 1), { unref: true })
+      if (!this.#closed)
+        this.#cancelRelease = clock.after(RETRY_AFTER_MS, () => void this.#letGo(fence, error, 1), { unref: true })
     }
   }
 }

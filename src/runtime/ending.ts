@@ -15,7 +15,11 @@ export async function stopTurn(run: Run, outcome: TurnOutcome): Promise<Ended> {
   if (verdict.veto === null) return endTurn(run, outcome, verdict.goal)
   const { vetoes, limits } = run.state.turn!
   if (vetoes >= limits.vetoes) return endTurn(run, { kind: 'veto-capped', vetoes }, verdict.goal)
-  run.journal.record({ type: 'stop.vetoed', by: verdict.veto.by, content: [{ type: 'text', text: neutralise(verdict.veto.message) || run.wording.goOn }] })
+  run.journal.record({
+    type: 'stop.vetoed',
+    by: verdict.veto.by,
+    content: [{ type: 'text', text: neutralise(verdict.veto.message) || run.wording.goOn }],
+  })
   return 'again'
 }
 
@@ -36,7 +40,8 @@ async function askStop(run: Run, outcome: TurnOutcome): Promise<StopVerdict | 'c
     'decideStop',
     (hook, context) => hook(stop, context),
     (answer, plugin) => {
-      if (answer.goal !== undefined && !GOALS.includes(answer.goal)) throw new TypeError(`its goal is "${String(answer.goal)}"; known: ${GOALS.join(', ')}`)
+      if (answer.goal !== undefined && !GOALS.includes(answer.goal))
+        throw new TypeError(`its goal is "${String(answer.goal)}"; known: ${GOALS.join(', ')}`)
       if (answer.veto !== undefined && typeof answer.veto !== 'string') throw new TypeError('its veto is no message')
       verdict.goal = answer.goal ?? verdict.goal
       if (answer.veto === undefined) return
@@ -50,8 +55,12 @@ async function askStop(run: Run, outcome: TurnOutcome): Promise<StopVerdict | 'c
 /** Ends the turn. `completed` and `max-tokens` are true only if no steer is pending in the same transaction (I5). */
 export async function endTurn(run: Run, outcome: TurnOutcome, goal: Goal = 'unchecked'): Promise<Ended> {
   if (outcome.kind === 'aborted') await settlePending(run)
-  const proven: readonly Lane[] = outcome.kind === 'completed' || outcome.kind === 'max-tokens' ? ['control', 'steer'] : []
-  const committed = await run.journal.commit({ type: 'turn.ended', outcome: withNotice(outcome, run.wording), goal }, proven)
+  const proven: readonly Lane[] =
+    outcome.kind === 'completed' || outcome.kind === 'max-tokens' ? ['control', 'steer'] : []
+  const committed = await run.journal.commit(
+    { type: 'turn.ended', outcome: withNotice(outcome, run.wording), goal },
+    proven,
+  )
   return committed === 'done' ? 'ended' : committed === 'gone' ? 'gone' : 'again'
 }
 

@@ -44,7 +44,11 @@ export class Follower {
       wake()
     }
     signal.addEventListener('abort', wake, { once: true })
-    this.#undo = [store.watch(session, onChange), bus.subscribe(session, onLive, options.stopsSeen), () => signal.removeEventListener('abort', wake)]
+    this.#undo = [
+      store.watch(session, onChange),
+      bus.subscribe(session, onLive, options.stopsSeen),
+      () => signal.removeEventListener('abort', wake),
+    ]
   }
 
   /**

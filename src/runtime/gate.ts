@@ -104,7 +104,13 @@ function enterAll(run: Run, claim: Claim, inputs: readonly MessageInput[], verdi
   for (const { plugin, content } of verdicts.injected) {
     if (entered === 0 && claim.needsInput) break
     const id = inputId(`${run.session}:${plugin}:${run.state.seq + 1}`)
-    run.journal.record({ type: 'input.entered', input: id, lane: 'note', origin: { kind: 'plugin', name: plugin }, content: content.map(neutralPart) })
+    run.journal.record({
+      type: 'input.entered',
+      input: id,
+      lane: 'note',
+      origin: { kind: 'plugin', name: plugin },
+      content: content.map(neutralPart),
+    })
   }
   return entered
 }
@@ -123,11 +129,14 @@ function enter(run: Run, claim: Claim, input: MessageInput): void {
 
 /** A steer into a running turn wears its mark; nobody else's text can (I10). */
 function visible(run: Run, claim: Claim, input: MessageInput): readonly Part[] {
-  const content = input.origin.kind === 'user' || input.origin.kind === 'steer' ? input.content : input.content.map(neutralPart)
+  const content =
+    input.origin.kind === 'user' || input.origin.kind === 'steer' ? input.content : input.content.map(neutralPart)
   if (input.lane !== 'steer' || claim.first) return content
   const [head, ...rest] = content
   const mark = run.wording.steerMark
-  return head?.type === 'text' ? [{ type: 'text', text: mark + head.text }, ...rest] : [{ type: 'text', text: mark.trim() }, ...content]
+  return head?.type === 'text'
+    ? [{ type: 'text', text: mark + head.text }, ...rest]
+    : [{ type: 'text', text: mark.trim() }, ...content]
 }
 
 function neutralPart(part: Part): Part {
@@ -138,5 +147,11 @@ function neutralPart(part: Part): Part {
 function enterNotice(run: Run, key: string, name: string, text: string): void {
   const id = inputId(`${run.session}:${key}:${run.state.turn!.n}`)
   if (run.state.settled.has(id)) return
-  run.journal.record({ type: 'input.entered', input: id, lane: 'note', origin: { kind: 'system', name }, content: [{ type: 'text', text }] })
+  run.journal.record({
+    type: 'input.entered',
+    input: id,
+    lane: 'note',
+    origin: { kind: 'system', name },
+    content: [{ type: 'text', text }],
+  })
 }

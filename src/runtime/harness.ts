@@ -93,7 +93,11 @@ export class Harness {
     const session = checkedId(options.session ?? this.#ports.ids.next())
     if (options.readonly === true) return this.#openReadonly(session)
     await this.#ports.store.create(session)
-    if (this.#drivers.has(session)) throw new TurnstepError('session-busy', `session "${session}" is open here already; use that object, or close it first`)
+    if (this.#drivers.has(session))
+      throw new TurnstepError(
+        'session-busy',
+        `session "${session}" is open here already; use that object, or close it first`,
+      )
     const driver = this.#driverOf(session, this.#liveAgent(spec))
     this.#drivers.set(session, driver)
     this.#specs.set(session, spec)
@@ -144,7 +148,8 @@ export class Harness {
   async remove(session: string): Promise<void> {
     const removed = await this.#ports.store.remove(checkedId(session))
     if (removed === 'missing') throw missingSession(session)
-    if (removed === 'busy') throw new TurnstepError('session-busy', `session "${session}" is being driven; close it there first`)
+    if (removed === 'busy')
+      throw new TurnstepError('session-busy', `session "${session}" is being driven; close it there first`)
     const driver = this.#drivers.get(checkedId(session))
     if (driver !== undefined) await this.#forget(driver)
   }
@@ -154,7 +159,11 @@ export class Harness {
     if (this.#closed) return
     this.#closed = true
     this.#cancelPoll?.()
-    const { drivers, handles, agents } = { drivers: [...this.#drivers.values()], handles: [...this.#handles], agents: [...this.#agents.values()] }
+    const { drivers, handles, agents } = {
+      drivers: [...this.#drivers.values()],
+      handles: [...this.#handles],
+      agents: [...this.#agents.values()],
+    }
     // Each step is taken whatever became of those before it: a plugin that cannot unload must not keep the store open.
     const results = [...(await Promise.allSettled(drivers.map((driver) => this.#forget(driver))))]
     for (const step of [
@@ -193,14 +202,23 @@ export class Harness {
     const known = this.#options.agents ?? []
     const spec = known.find((agent) => (agent.name ?? 'agent') === name)
     if (spec !== undefined) return spec
-    throw new TurnstepError('config-invalid', `there is no agent "${name}"; known: ${known.map((agent) => agent.name ?? 'agent').join(', ') || 'none'}`)
+    throw new TurnstepError(
+      'config-invalid',
+      `there is no agent "${name}"; known: ${known.map((agent) => agent.name ?? 'agent').join(', ') || 'none'}`,
+    )
   }
 
   #liveAgent(spec: AgentSpec): LiveAgent {
     const known = this.#agents.get(spec)
     if (known !== undefined) return known
     const model = typeof spec.model === 'string' ? this.#ports.resolveModel(spec.model) : spec.model
-    const live = new LiveAgent(spec, { model, loop: spec.loop ?? this.#ports.loop, parent: this.#root, emit: this.#emit, ids: this.#ports.ids })
+    const live = new LiveAgent(spec, {
+      model,
+      loop: spec.loop ?? this.#ports.loop,
+      parent: this.#root,
+      emit: this.#emit,
+      ids: this.#ports.ids,
+    })
     this.#agents.set(spec, live)
     return live
   }
@@ -218,7 +236,8 @@ export class Harness {
       sync,
       locale,
       leaseTtlMs,
-      agentOf: (name) => (name === null || name === agent.name || !this.#hasAgent(name) ? agent : this.#liveAgent(this.#specOf(name))),
+      agentOf: (name) =>
+        name === null || name === agent.name || !this.#hasAgent(name) ? agent : this.#liveAgent(this.#specOf(name)),
       publish: (live) => this.#bus.publish(session, live),
       onDurable: (events) => this.#bus.settle(session, events),
       report: (error) => onError?.(error, session),
@@ -229,7 +248,13 @@ export class Harness {
   /** One `false` keeps the session asleep; a hook that fails or does not answer has no say. */
   async #mayWake(session: SessionId, agent: LiveAgent, signal: AbortSignal): Promise<boolean> {
     for (const { hook, plugin, timeoutMs } of agent.plugins.hooks('decideWake')) {
-      const answer = await askHook(() => hook({ session }), { clock: this.#ports.clock, timeoutMs, plugin, signal, onControl: () => () => {} })
+      const answer = await askHook(() => hook({ session }), {
+        clock: this.#ports.clock,
+        timeoutMs,
+        plugin,
+        signal,
+        onControl: () => () => {},
+      })
       if (answer.kind === 'failed') this.#options.onError?.(answer.error, session)
       if (answer.kind === 'control' || (answer.kind === 'answer' && answer.value === false)) return false
     }
@@ -260,7 +285,8 @@ export class Harness {
   async #unloadUnused(session: SessionId): Promise<void> {
     const spec = this.#specs.get(session)
     this.#specs.delete(session)
-    if (spec === undefined || this.#options.agents?.includes(spec) === true || [...this.#specs.values()].includes(spec)) return
+    if (spec === undefined || this.#options.agents?.includes(spec) === true || [...this.#specs.values()].includes(spec))
+      return
     const agent = this.#agents.get(spec)
     this.#agents.delete(spec)
     await agent?.plugins.unloadAll()
@@ -342,11 +368,18 @@ class ReadonlySession extends StoredSession implements Session {
 /** Session names are safe in file names, shells and URLs, and may be Chinese. */
 function checkedId(text: string): SessionId {
   if (SESSION_ID.test(text)) return sessionId(text)
-  throw new TurnstepError('session-id-invalid', `"${text}" is no session name; use letters, digits, "_", "-", ".", ":" or "@", at most 128, not starting with a sign`)
+  throw new TurnstepError(
+    'session-id-invalid',
+    `"${text}" is no session name; use letters, digits, "_", "-", ".", ":" or "@", at most 128, not starting with a sign`,
+  )
 }
 
 function busy(session: SessionId, owner: string, since: number): TurnstepError {
-  return new TurnstepError('session-busy', `session "${session}" is being driven by ${owner}; you can still send, steer and watch it`, {
-    data: { session, owner, since },
-  })
+  return new TurnstepError(
+    'session-busy',
+    `session "${session}" is being driven by ${owner}; you can still send, steer and watch it`,
+    {
+      data: { session, owner, since },
+    },
+  )
 }

@@ -77,7 +77,9 @@ export class Inbox {
 
   /** Message inputs of these lanes, in order of arrival. */
   messages(lanes: readonly Lane[]): MessageInput[] {
-    return this.#pending.filter((input): input is MessageInput => input.lane !== 'control' && lanes.includes(input.lane))
+    return this.#pending.filter(
+      (input): input is MessageInput => input.lane !== 'control' && lanes.includes(input.lane),
+    )
   }
 
   /** Forgets inputs that were just settled. */

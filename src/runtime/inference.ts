@@ -21,7 +21,11 @@ import { neutralise } from './wording.ts'
 const PARTIAL_EVERY_MS = 1_000
 const QUOTE_MAX = 400
 
-const NO_TERMINAL: Failure = { kind: 'interrupted', message: 'the model adapter ended without a terminal; report it to its author', retry: true }
+const NO_TERMINAL: Failure = {
+  kind: 'interrupted',
+  message: 'the model adapter ended without a terminal; report it to its author',
+  retry: true,
+}
 
 interface Flight {
   readonly attempt: number
@@ -75,7 +79,12 @@ export class Inference {
     const run = this.#run
     if (!hasHook(run, 'transformRequest')) return { options: null }
     let options: Json | null = null
-    const asked = await askEach(run, 'transformRequest', (hook, context) => hook(options ?? {}, context), (value) => void (options = asLogged(value)))
+    const asked = await askEach(
+      run,
+      'transformRequest',
+      (hook, context) => hook(options ?? {}, context),
+      (value) => void (options = asLogged(value)),
+    )
     return asked === 'control' ? 'control' : { options }
   }
 
@@ -83,7 +92,14 @@ export class Inference {
     const run = this.#run
     const { system, tools } = run.state.epoch!.content
     const messages = new Messages(run.state.context)
-    const flight: Flight = { attempt, link: linkSignal(run.turnSignal), text: '', shown: false, partialAt: run.store.now(), over: false }
+    const flight: Flight = {
+      attempt,
+      link: linkSignal(run.turnSignal),
+      text: '',
+      shown: false,
+      partialAt: run.store.now(),
+      over: false,
+    }
     this.#flight = flight
     const fault = this.#check.check(messages, run.state.context)
     if (fault !== null) {
@@ -91,7 +107,15 @@ export class Inference {
       this.#fail(flight, { kind: 'transcript-invalid', message, retry: false })
       return
     }
-    const request: ModelRequest = { session: run.session, epoch: run.state.epoch!.n, system, tools, messages, toolChoice, ...(options === null ? {} : { options }) }
+    const request: ModelRequest = {
+      session: run.session,
+      epoch: run.state.epoch!.n,
+      system,
+      tools,
+      messages,
+      toolChoice,
+      ...(options === null ? {} : { options }),
+    }
     this.#read(flight, request)
   }
 
@@ -101,7 +125,12 @@ export class Inference {
     const iterator = this.#open(flight, request)
     if (iterator === null) return
     const onAbort = (): void => {
-      this.#end(flight, { type: 'end', kind: 'aborted', failure: { kind: 'aborted', message: 'the turn was aborted', retry: false }, usage: null })
+      this.#end(flight, {
+        type: 'end',
+        kind: 'aborted',
+        failure: { kind: 'aborted', message: 'the turn was aborted', retry: false },
+        usage: null,
+      })
       void closeIterator(iterator)
     }
     signal.addEventListener('abort', onAbort, { once: true })
@@ -162,7 +191,8 @@ export class Inference {
   async #settle(flight: Flight, end: ModelEnd): Promise<void> {
     if ('reply' in end) {
       const empty = emptyFailure(end)
-      if (empty === null) return this.#land(flight, () => this.#run.journal.record(replyEvent(this.#run, end, flight.attempt)))
+      if (empty === null)
+        return this.#land(flight, () => this.#run.journal.record(replyEvent(this.#run, end, flight.attempt)))
       return this.#settleFailure(flight, empty, end.reply.usage)
     }
     if (this.#run.turnSignal.aborted) return this.#land(flight, () => this.#recordAborted(flight, end.usage))
@@ -196,13 +226,16 @@ export class Inference {
       (hook, context) => hook({ failure, attempt }, context),
       (answer) => {
         decided = answer.retryInMs === null ? null : asMs(answer.retryInMs)
-        if (decided === undefined) throw new TypeError(`its retryInMs is ${String(answer.retryInMs)}; give null or milliseconds`)
+        if (decided === undefined)
+          throw new TypeError(`its retryInMs is ${String(answer.retryInMs)}; give null or milliseconds`)
         return 'stop'
       },
       undefined,
       'turn',
     )
-    return decided === undefined ? retryDelay(failure, attempt, run.agent.settings.attemptsMax, run.random.next()) : decided
+    return decided === undefined
+      ? retryDelay(failure, attempt, run.agent.settings.attemptsMax, run.random.next())
+      : decided
   }
 
   /** Records the end between two effects, if this is still the call in flight. */
@@ -224,8 +257,19 @@ export class Inference {
     flight.link.unlink()
     if (reason === 'aborted') return this.#recordAborted(flight, null)
     const { journal, state, store } = this.#run
-    const failure: Failure = { kind: 'superseded', message: 'given up for a steer before it had said anything', retry: true }
-    journal.record({ type: 'model.failed', attempt: flight.attempt, failure, retryAt: store.now(), text: '', usage: estimateUsage(state, '') })
+    const failure: Failure = {
+      kind: 'superseded',
+      message: 'given up for a steer before it had said anything',
+      retry: true,
+    }
+    journal.record({
+      type: 'model.failed',
+      attempt: flight.attempt,
+      failure,
+      retryAt: store.now(),
+      text: '',
+      usage: estimateUsage(state, ''),
+    })
   }
 
   #recordAborted(flight: Flight, usage: Usage | null): void {
@@ -246,7 +290,11 @@ export class Inference {
     const { state, store, session, journal, agent } = this.#run
     const { request, attempts } = state.step!
     const partial = await store.readPartial(session)
-    const matches = partial !== null && partial.turn === state.turn!.n && partial.step === state.step!.n && partial.attempt === request!.attempt
+    const matches =
+      partial !== null &&
+      partial.turn === state.turn!.n &&
+      partial.step === state.step!.n &&
+      partial.attempt === request!.attempt
     const text = matches ? partial.text : ''
     const again = reason === 'crashed' && state.step!.purpose !== 'limit' && attempts + 1 < agent.settings.attemptsMax
     journal.record({
@@ -272,7 +320,12 @@ export class Inference {
 
 /** An adapter that says `aborted` without having been told to was cut off by something else. */
 function unasked(failure: Failure): Failure {
-  return { ...failure, kind: 'interrupted', message: `the model call ended as aborted without being aborted: ${failure.message}`, retry: true }
+  return {
+    ...failure,
+    kind: 'interrupted',
+    message: `the model call ended as aborted without being aborted: ${failure.message}`,
+    retry: true,
+  }
 }
 
 function adapterThrew(error: unknown): Failure {

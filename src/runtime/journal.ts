@@ -50,7 +50,9 @@ export class Journal {
 
   /** Something would be lost if the state were loaded anew now. */
   get holdsResults(): boolean {
-    return this.#buffer.some((event) => event.type.startsWith('call.') || event.type.startsWith('reply.') || event.type === 'model.failed')
+    return this.#buffer.some(
+      (event) => event.type.startsWith('call.') || event.type.startsWith('reply.') || event.type === 'model.failed',
+    )
   }
 
   /** Plugins' facts that were recorded and are not durable. */
@@ -108,7 +110,10 @@ export class Journal {
       case 'gone':
         return answer.kind
       case 'fenced':
-        throw new TurnstepError('lease-lost', `session "${session}" was taken over by another runner; this one stops and writes nothing more`)
+        throw new TurnstepError(
+          'lease-lost',
+          `session "${session}" was taken over by another runner; this one stops and writes nothing more`,
+        )
       case 'conflict':
         throw this.#conflict(`its tail is ${answer.tail}, expected ${append.tail}`)
     }
@@ -123,12 +128,19 @@ export class Journal {
     event.at = this.#options.store.now()
     event.fence = this.#options.fence
     event.turn = begins ? state.turnN + 1 : (state.turn?.n ?? 0)
-    event.step = begins ? 0 : draft.type === 'step.started' ? (state.turn?.steps ?? 0) + 1 : (state.step?.n ?? state.turn?.steps ?? 0)
+    event.step = begins
+      ? 0
+      : draft.type === 'step.started'
+        ? (state.turn?.steps ?? 0) + 1
+        : (state.step?.n ?? state.turn?.steps ?? 0)
     return event
   }
 
   #conflict(why: string): TurnstepError {
-    return new TurnstepError('log-conflict', `the log of session "${this.#options.session}" changed under its runner: ${why}; open it again`)
+    return new TurnstepError(
+      'log-conflict',
+      `the log of session "${this.#options.session}" changed under its runner: ${why}; open it again`,
+    )
   }
 }
 

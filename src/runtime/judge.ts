@@ -61,7 +61,11 @@ export class Judge {
   async prepare(call: Call): Promise<Prepared | null> {
     const known = this.#prepared.get(call.record.id)
     if (known !== undefined) return known
-    if (call.status === 'requested') throw new TurnstepError('rule-broken', `call ${call.record.id} breaks A1: the loop starts it before it was judged`)
+    if (call.status === 'requested')
+      throw new TurnstepError(
+        'rule-broken',
+        `call ${call.record.id} breaks A1: the loop starts it before it was judged`,
+      )
     const checked = await this.#check(call, call.args ?? null)
     if (checked === 'control') return null
     if ('tool' in checked) return checked
@@ -89,9 +93,13 @@ export class Judge {
     const tool = agent.tools.get(record.name)
     if (tool === undefined) return invalid('tool', wording.noTool(record.name, [...agent.tools.keys()]))
     const args = rewritten ?? record.args
-    if (args === undefined) return invalid('json', `${wording.badJson(argsProblem(record.rawArgs))}\nSchema: ${schemaHint(tool.parameters)}`)
+    if (args === undefined)
+      return invalid('json', `${wording.badJson(argsProblem(record.rawArgs))}\nSchema: ${schemaHint(tool.parameters)}`)
     // The schema is the user's code: it may take its time, or never come back.
-    const answer = await askHook(() => tool.validate(args), this.#run.askOptions({ plugin: record.name, timeoutMs: VALIDATE_MS }))
+    const answer = await askHook(
+      () => tool.validate(args),
+      this.#run.askOptions({ plugin: record.name, timeoutMs: VALIDATE_MS }),
+    )
     if (answer.kind === 'control') return 'control'
     if (answer.kind === 'failed') return invalid('schema', answer.error.message)
     const validated = answer.value!
@@ -105,7 +113,13 @@ export class Judge {
     const verdict = judgeRepetition(state.turn!, batch, call.record)
     if (verdict.kind === 'run') return false
     const message = wording.repeated(call.record.name, verdict.times)
-    this.#end(call, { kind: 'intercepted', by: 'loop-guard', message, times: verdict.times, ...(verdict.kind === 'stuck' ? { stuck: true } : {}) })
+    this.#end(call, {
+      kind: 'intercepted',
+      by: 'loop-guard',
+      message,
+      times: verdict.times,
+      ...(verdict.kind === 'stuck' ? { stuck: true } : {}),
+    })
     return true
   }
 
@@ -174,7 +188,8 @@ function invalid(problem: Invalid['problem'], message: string): Invalid {
 
 /** A policy that gives no decision that is known must not open a door: thrown, it denies like one that failed. */
 function sound(decision: CallDecision): CallDecision {
-  if (!isPlainObject(decision) || !Object.hasOwn(STRENGTH, decision.kind)) throw new TypeError('no decision that is known')
+  if (!isPlainObject(decision) || !Object.hasOwn(STRENGTH, decision.kind))
+    throw new TypeError('no decision that is known')
   if (decision.kind === 'deny' || decision.args === undefined) return decision
   return { ...decision, args: asLogged(decision.args) as Args }
 }

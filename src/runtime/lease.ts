@@ -96,6 +96,8 @@ export class Lease {
     this.#lost = true
     this.#disarm()
     const { session, onLost } = this.#options
-    onLost(new TurnstepError('lease-lost', `this runner stops working on session "${session}": its lease is gone, ${why}`))
+    onLost(
+      new TurnstepError('lease-lost', `this runner stops working on session "${session}": its lease is gone, ${why}`),
+    )
   }
 }

@@ -33,7 +33,8 @@ export class LiveBus {
   settle(session: SessionId, events: readonly Event[]): void {
     const stopped = this.#stops.get(session)
     if (stopped !== undefined && stopped.last !== null) this.#stops.set(session, { times: stopped.times, last: null })
-    if (events.some(({ type }) => type === 'reply.completed' || type === 'reply.interrupted')) this.#running.delete(session)
+    if (events.some(({ type }) => type === 'reply.completed' || type === 'reply.interrupted'))
+      this.#running.delete(session)
   }
 
   /** Counts the faults so far: who asks later for something begun now learns of those in between. */

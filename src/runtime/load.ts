@@ -64,9 +64,17 @@ export function foldAll(session: SessionId, state: State, events: readonly Event
   for (const event of events) {
     const broken = fold(state, event)
     if (broken === null) continue
-    if (broken.rule === 'L6') throw new TurnstepError('format-newer', `session "${session}" was written by a newer version: ${broken.problem}; update turnstep`)
-    throw new TurnstepError('log-damaged', `event ${event.seq} (${event.type}) of session "${session}" breaks ${broken.rule}: ${broken.problem}; run \`turnstep verify ${session}\``, {
-      data: { session, seq: event.seq, rule: broken.rule },
-    })
+    if (broken.rule === 'L6')
+      throw new TurnstepError(
+        'format-newer',
+        `session "${session}" was written by a newer version: ${broken.problem}; update turnstep`,
+      )
+    throw new TurnstepError(
+      'log-damaged',
+      `event ${event.seq} (${event.type}) of session "${session}" breaks ${broken.rule}: ${broken.problem}; run \`turnstep verify ${session}\``,
+      {
+        data: { session, seq: event.seq, rule: broken.rule },
+      },
+    )
   }
 }

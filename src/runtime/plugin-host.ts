@@ -49,7 +49,10 @@ export class PluginHost {
   readonly #loaded = new Map<string, (() => void | Promise<void>)[]>()
   #version = 0
   /** Own and inherited hooks by name, as of a version: they are looked up for every delta. */
-  #merged: { readonly version: number; readonly hooks: Map<HookName, readonly RegisteredHook[]> } = { version: -1, hooks: new Map() }
+  #merged: { readonly version: number; readonly hooks: Map<HookName, readonly RegisteredHook[]> } = {
+    version: -1,
+    hooks: new Map(),
+  }
 
   constructor(options: { readonly parent: PluginHost | null; readonly emit: Emit }) {
     this.#parent = options.parent
@@ -63,7 +66,8 @@ export class PluginHost {
 
   /** Runs a plugin's `setup`; what it registered before a throw is undone. */
   load(plugin: Plugin): void {
-    if (this.#loaded.has(plugin.name)) throw new TurnstepError('plugin-invalid', `plugin "${plugin.name}" is loaded already; unload it first`)
+    if (this.#loaded.has(plugin.name))
+      throw new TurnstepError('plugin-invalid', `plugin "${plugin.name}" is loaded already; unload it first`)
     const undo: (() => void | Promise<void>)[] = []
     this.#loaded.set(plugin.name, undo)
     try {
@@ -98,7 +102,8 @@ export class PluginHost {
   /** All of them, last first. Throws the first failure once the rest is undone. */
   async unloadAll(): Promise<void> {
     const failures: unknown[] = []
-    for (const name of [...this.#loaded.keys()].toReversed()) await this.unload(name).catch((error: unknown) => failures.push(error))
+    for (const name of [...this.#loaded.keys()].toReversed())
+      await this.unload(name).catch((error: unknown) => failures.push(error))
     if (failures.length > 0) throw failures[0]
   }
 
@@ -191,7 +196,10 @@ function inOrder<Name extends HookName>(hooks: readonly RegisteredHook<Name>[]):
   while (left.length > 0) {
     const at = left.findIndex((hook) => !left.some((other) => other !== hook && mustPrecede(other, hook)))
     if (at < 0) {
-      throw new TurnstepError('plugin-invalid', `hooks of ${left.map((hook) => `"${hook.plugin}"`).join(', ')} each want to run before the other; drop one \`before\` or \`after\``)
+      throw new TurnstepError(
+        'plugin-invalid',
+        `hooks of ${left.map((hook) => `"${hook.plugin}"`).join(', ')} each want to run before the other; drop one \`before\` or \`after\``,
+      )
     }
     sorted.push(...left.splice(at, 1))
   }

@@ -28,7 +28,10 @@ type Answer<T> = T | undefined | void | Promise<T | undefined | void>
  */
 export interface Hooks {
   /** The gate, before every step and every attempt (I8, T11). Rejections of all plugins add up; one refusal refuses the step. */
-  decideEnter(gate: { readonly inputs: readonly MessageInput[]; readonly attempt: number }, context: HookContext): Answer<{ readonly reject?: Readonly<Record<InputId, string>>; readonly refuse?: string }>
+  decideEnter(
+    gate: { readonly inputs: readonly MessageInput[]; readonly attempt: number },
+    context: HookContext,
+  ): Answer<{ readonly reject?: Readonly<Record<InputId, string>>; readonly refuse?: string }>
   /** Adds to the tail of the context, at a gate; logged as an input of origin plugin. */
   injectContext(gate: { readonly inputs: readonly MessageInput[] }, context: HookContext): Answer<readonly Part[]>
   /** Provider options only; logged with the request. */
@@ -36,13 +39,22 @@ export interface Hooks {
   /** Contract: synchronous and quick; called for every delta. */
   onDelta(live: Live, context: { readonly session: SessionId }): void
   /** What to do about a failed attempt. The first answer wins; without one the default policy decides. */
-  decideModelError(error: { readonly failure: Failure; readonly attempt: number }, context: HookContext): Answer<{ readonly retryInMs: number | null }>
+  decideModelError(
+    error: { readonly failure: Failure; readonly attempt: number },
+    context: HookContext,
+  ): Answer<{ readonly retryInMs: number | null }>
   /** Before a call runs. Deny beats ask beats allow; rewritten arguments are validated again (A1). */
-  decideCall(call: { readonly record: CallRecord; readonly args: Args; readonly tool: Tool }, context: HookContext): Answer<CallDecision>
+  decideCall(
+    call: { readonly record: CallRecord; readonly args: Args; readonly tool: Tool },
+    context: HookContext,
+  ): Answer<CallDecision>
   /** The end of a body, before it is logged. */
   transformResult(end: CallEnd, context: HookContext & { readonly call: CallRecord }): Answer<CallEnd>
   /** The turn is about to end well. A veto keeps it going with a message to the model; it is told how often it vetoed (T5). */
-  decideStop(stop: { readonly outcome: TurnOutcome; readonly text: string; readonly vetoes: number; readonly vetoesMax: number }, context: HookContext): Answer<{ readonly veto?: string; readonly goal?: Goal }>
+  decideStop(
+    stop: { readonly outcome: TurnOutcome; readonly text: string; readonly vetoes: number; readonly vetoesMax: number },
+    context: HookContext,
+  ): Answer<{ readonly veto?: string; readonly goal?: Goal }>
   /** Every event, after it became durable. */
   onEvent(event: Event, context: { readonly session: SessionId }): void
   /** Whether a session that is due should be driven here now. */

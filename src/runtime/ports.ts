@@ -87,7 +87,13 @@ export interface Repair extends Damage {
 
 /** The answer to `acquire`: the lease, or who holds it and since when (milliseconds since the epoch). */
 export type Acquired =
-  | { readonly kind: 'acquired'; readonly fence: number; readonly tail: number; readonly expiresAt: number | null; readonly repaired: Repair | null }
+  | {
+      readonly kind: 'acquired'
+      readonly fence: number
+      readonly tail: number
+      readonly expiresAt: number | null
+      readonly repaired: Repair | null
+    }
   | { readonly kind: 'busy'; readonly owner: string; readonly since: number }
   | { readonly kind: 'missing' }
 
@@ -154,19 +160,30 @@ export interface Store {
   pending(session: SessionId, options?: { readonly all?: boolean }): Promise<readonly PendingInput[]>
   /** Null: no such input. */
   receipt(session: SessionId, input: InputId): Promise<ReceiptState | null>
-  edit(session: SessionId, input: InputId, change: { readonly content?: readonly Part[]; readonly lane?: MessageLane }): Promise<Changed>
+  edit(
+    session: SessionId,
+    input: InputId,
+    change: { readonly content?: readonly Part[]; readonly lane?: MessageLane },
+  ): Promise<Changed>
   withdraw(session: SessionId, input: InputId): Promise<Changed>
   /** Puts it directly before `before`, or at the end of the queue. */
   move(session: SessionId, input: InputId, before: InputId | null): Promise<Changed>
 
   /** Takes the lease: a fence higher than any before. Mends a damaged log first (L5). */
   acquire(session: SessionId, options: { readonly owner: string; readonly ttlMs: number }): Promise<Acquired>
-  renew(session: SessionId, fence: number): Promise<{ readonly kind: 'renewed'; readonly expiresAt: number | null } | { readonly kind: 'lost' }>
+  renew(
+    session: SessionId,
+    fence: number,
+  ): Promise<{ readonly kind: 'renewed'; readonly expiresAt: number | null } | { readonly kind: 'lost' }>
   /**
    * Gives the lease back; inputs in the `wake` lanes and the time `until` make the session due. `since`: inputs of other lanes than
    * `control` count only if the log's tail at their arrival was at least this, so that a held queue does not wake itself (I9).
    */
-  release(session: SessionId, fence: number, options: { readonly wake: readonly Lane[]; readonly until?: number; readonly since?: number }): Promise<Released>
+  release(
+    session: SessionId,
+    fence: number,
+    options: { readonly wake: readonly Lane[]; readonly until?: number; readonly since?: number },
+  ): Promise<Released>
   /** Of these sessions (of all, if absent), the ones that nobody drives and that are due: input in a wake lane, a time that has come, or a driver that died (W3). */
   due(sessions?: readonly SessionId[]): Promise<readonly SessionId[]>
 
@@ -211,14 +228,31 @@ export type ModelChunk =
 
 /** The one terminal of a stream. Nothing comes after it. */
 export type ModelEnd =
-  | { readonly type: 'end'; readonly kind: 'done' | 'calls' | 'max-tokens' | 'context-limit' | 'pause' | 'refused' | 'unknown-stop'; readonly reply: ModelReply }
-  | { readonly type: 'end'; readonly kind: 'error' | 'aborted'; readonly failure: Failure; readonly usage: Usage | null }
+  | {
+      readonly type: 'end'
+      readonly kind: 'done' | 'calls' | 'max-tokens' | 'context-limit' | 'pause' | 'refused' | 'unknown-stop'
+      readonly reply: ModelReply
+    }
+  | {
+      readonly type: 'end'
+      readonly kind: 'error' | 'aborted'
+      readonly failure: Failure
+      readonly usage: Usage | null
+    }
 
 /** A finished reply, as the model produced it. */
 export interface ModelReply {
   /** In the order in which the model produced them; calls by index. */
-  readonly parts: readonly ({ readonly type: 'text'; readonly text: string } | { readonly type: 'reasoning'; readonly text: string } | { readonly type: 'call'; readonly index: number })[]
-  readonly calls: readonly { readonly providerId: string; readonly name: string; /** The very bytes. */ readonly args: string }[]
+  readonly parts: readonly (
+    | { readonly type: 'text'; readonly text: string }
+    | { readonly type: 'reasoning'; readonly text: string }
+    | { readonly type: 'call'; readonly index: number }
+  )[]
+  readonly calls: readonly {
+    readonly providerId: string
+    readonly name: string
+    /** The very bytes. */ readonly args: string
+  }[]
   /** What the provider said, verbatim, to be given back to it. */
   readonly replay: string | null
   /** Null: the provider said nothing; the runtime estimates. */

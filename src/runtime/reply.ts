@@ -27,12 +27,18 @@ export function emptyFailure(end: ReplyEnd): Failure | null {
 }
 
 /** The event of a finished reply. */
-export function replyEvent(run: Run, end: ReplyEnd, attempt: number): Omit<EventOf<'reply.completed'>, 'seq' | 'at' | 'fence' | 'turn' | 'step'> {
+export function replyEvent(
+  run: Run,
+  end: ReplyEnd,
+  attempt: number,
+): Omit<EventOf<'reply.completed'>, 'seq' | 'at' | 'fence' | 'turn' | 'step'> {
   const { reply } = end
   const turn = run.state.turn!.n
   const step = run.state.step!.n
   const calls = reply.calls.map((call, index) => callRecord(run, replyCallId(turn, step, index), call))
-  const parts = reply.parts.map((part): ReplyPart => (part.type === 'call' ? { type: 'call', call: replyCallId(turn, step, part.index) } : part))
+  const parts = reply.parts.map((part): ReplyPart =>
+    part.type === 'call' ? { type: 'call', call: replyCallId(turn, step, part.index) } : part,
+  )
   const { route, binding } = run.agent.model
   return {
     type: 'reply.completed',
@@ -57,7 +63,11 @@ function callRecord(run: Run, id: CallRecord['id'], call: ModelReply['calls'][nu
 }
 
 /** What is recorded of a call: its arguments, parsed once for policy and body alike (C8), and what its tool declares about them. */
-export function makeCallRecord(run: Run, id: CallRecord['id'], call: Pick<CallRecord, 'name' | 'rawArgs' | 'providerId'>): CallRecord {
+export function makeCallRecord(
+  run: Run,
+  id: CallRecord['id'],
+  call: Pick<CallRecord, 'name' | 'rawArgs' | 'providerId'>,
+): CallRecord {
   const tool = run.agent.tools.get(call.name)
   const args = parseArgs(call.rawArgs)
   const effect = tool?.effect ?? 'write'
@@ -70,7 +80,11 @@ export function makeCallRecord(run: Run, id: CallRecord['id'], call: Pick<CallRe
     providerId: call.providerId,
     effect,
     resources: declared,
-    fingerprint: fingerprintOf(call.name, args ?? call.rawArgs, tool !== undefined && args !== null ? tool.identity(args) : null),
+    fingerprint: fingerprintOf(
+      call.name,
+      args ?? call.rawArgs,
+      tool !== undefined && args !== null ? tool.identity(args) : null,
+    ),
     ...(tool !== undefined && tool.guard !== guardModeOf(effect) ? { guard: tool.guard } : {}),
   }
 }
@@ -104,7 +118,10 @@ export function argsProblem(raw: string): string {
 
 /** Charged where the provider said nothing, and marked as an estimate (B1). */
 export function estimateUsage(state: State, reply: Pick<ModelReply, 'parts' | 'calls'> | string): Usage {
-  const output = typeof reply === 'string' ? reply.length : sizeOf({ role: 'assistant', parts: textParts(reply), calls: [] }) + argsSize(reply)
+  const output =
+    typeof reply === 'string'
+      ? reply.length
+      : sizeOf({ role: 'assistant', parts: textParts(reply), calls: [] }) + argsSize(reply)
   return {
     known: false,
     input: Math.ceil((state.contextSize + (state.epoch?.content.system.length ?? 0)) / UNITS_PER_TOKEN),

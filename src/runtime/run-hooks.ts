@@ -25,7 +25,10 @@ export async function askEach<Name extends HookName, T>(
 ): Promise<'done' | 'control'> {
   for (const registered of run.agent.plugins.hooks(name)) {
     await run.sync.reach('before-hook')
-    const asked = askHook<T>((signal) => ask(registered.hook, run.hookContext(signal)), heeding(run, heed, run.askOptions(registered)))
+    const asked = askHook<T>(
+      (signal) => ask(registered.hook, run.hookContext(signal)),
+      heeding(run, heed, run.askOptions(registered)),
+    )
     const answer: HookAnswer<T> = asked instanceof Promise ? await asked : asked
     if (answer.kind === 'control') return 'control'
     if (consider(run, registered.plugin, answer, take, onFailure) === 'stop') return 'done'

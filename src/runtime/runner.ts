@@ -18,6 +18,8 @@ import type { LiveAgent } from './agent.ts'
 import type { AskOptions } from './ask-hook.ts'
 import { CallPool } from './call-pool.ts'
 import { requestCall, sleepUntil } from './code-steps.ts'
+import { ControlWatch } from './control-watch.ts'
+import { recordDamage } from './damage.ts'
 import { endTurn, stopTurn } from './ending.ts'
 import { ensureEpoch } from './epoch.ts'
 import { passGate, rejectExpired } from './gate.ts'
@@ -91,7 +93,7 @@ export class Runner implements Run {
   readonly #inference: Inference
   readonly #judge: Judge
   readonly #pool: CallPool
-  readonly #controlWaiters = new Set<() => void>()
+  readonly #control: ControlWatch
   #turn: LinkedSignal
   #landings: (() => void)[] = []
   #poke: (() => void) | null = null
@@ -114,6 +116,7 @@ export class Runner implements Run {
     this.wording = WORDINGS[options.locale]
     this.agent = options.agentOf(null)
     this.inbox = new Inbox(options.store, options.session)
+    this.#control = new ControlWatch(this.inbox, (error) => this.report(error))
     this.#turn = linkSignal(this.#stop.signal)
     this.#inference = new Inference(this)
     this.#judge = new Judge(this)
@@ -178,7 +181,8 @@ export class Runner implements Run {
   }
 
   publish(live: Live): void {
-    for (const { hook } of this.agent.plugins.hooks('onDelta')) observe(this, () => hook(live, { session: this.session }))
+    for (const { hook } of this.agent.plugins.hooks('onDelta'))
+      observe(this, () => hook(live, { session: this.session }))
     this.#options.publish(live)
   }
 
@@ -201,12 +205,7 @@ export class Runner implements Run {
       timeoutMs: hook.timeoutMs,
       plugin: hook.plugin,
       signal: this.turnSignal,
-      onControl: (run) => {
-        this.#controlWaiters.add(run)
-        // Control may have come in after the last hook and before this one: nobody was told of it then.
-        if (this.inbox.isStale || this.inbox.view.control > 0) void this.#announceControl()
-        return () => this.#controlWaiters.delete(run)
-      },
+      onControl: (run) => this.#control.onControl(run),
     }
   }
 
@@ -215,7 +214,14 @@ export class Runner implements Run {
     const { state, damage, folded } = await loadState(store, session, this.agent.plugins.folds())
     if (damage !== null) throw damagedLog(session, damage)
     this.#snapshotAt = state.seq - folded
-    this.journal = new Journal({ store, session, fence, state, sync: this.sync, onDurable: (events) => this.#onDurable(events) })
+    this.journal = new Journal({
+      store,
+      session,
+      fence,
+      state,
+      sync: this.sync,
+      onDurable: (events) => this.#onDurable(events),
+    })
     // A session that waited for people was not down, however long it took them (A3, C4).
     const rested = state.seq === 0 || statusOf(state).kind === 'waiting'
     this.#owed = { seq: state.seq, downMs: rested ? 0 : Math.max(0, store.now() - state.at) }
@@ -229,7 +235,11 @@ export class Runner implements Run {
   async #adopt(agent: LiveAgent): Promise<void> {
     const known = new Set(this.agent.plugins.folds())
     this.agent = agent
-    await foldOwn(this.store, this.session, agent.plugins.folds().filter((fold) => !known.has(fold)))
+    await foldOwn(
+      this.store,
+      this.session,
+      agent.plugins.folds().filter((fold) => !known.has(fold)),
+    )
   }
 
   /** A claim came to nothing: the state is what the store says, and what plugins had to say is still to be said. */
@@ -246,11 +256,7 @@ export class Runner implements Run {
     } else {
       this.wording = WORDINGS[this.state.created.locale === 'zh' ? 'zh' : 'en']
     }
-    if (lease.repaired !== null) {
-      const { from, reason, quarantined, reopened } = lease.repaired
-      const content = [{ type: 'text', text: this.wording.damaged(from) }] as const
-      this.journal.record({ type: 'log.damaged', from, reason, quarantined, reopened, content })
-    }
+    if (lease.repaired !== null) recordDamage(this, lease.repaired)
     await this.journal.flush()
     if (this.state.turn?.abort != null) this.#abortTurn()
   }
@@ -280,9 +286,17 @@ export class Runner implements Run {
       }
       if (effect.kind === 'infer' || effect.kind === 'execute') busy = 0
       if (++busy % BUSY_YIELD === 0) await new Promise<void>((resolve) => this.clock.after(0, resolve))
-      if (busy > BUSY_MAX) throw new TurnstepError('loop-stalled', `loop "${this.agent.loop.name}" asked for ${busy} things, "${effect.kind}" last, and no model was called and no tool was run`)
+      if (busy > BUSY_MAX)
+        throw new TurnstepError(
+          'loop-stalled',
+          `loop "${this.agent.loop.name}" asked for ${busy} things, "${effect.kind}" last, and no model was called and no tool was run`,
+        )
       idle = this.state.seq === seq && effect.kind !== 'wait' ? idle + 1 : 0
-      if (idle > IDLE_EFFECTS_MAX) throw new TurnstepError('loop-stalled', `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`)
+      if (idle > IDLE_EFFECTS_MAX)
+        throw new TurnstepError(
+          'loop-stalled',
+          `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`,
+        )
     }
   }
 
@@ -290,7 +304,9 @@ export class Runner implements Run {
     return {
       state: this.state,
       inbox: this.inbox.view,
-      live: { has: (what) => (what === 'infer' ? this.#inference.live : what !== 'compact' && this.#pool.live.has(what)) },
+      live: {
+        has: (what) => (what === 'infer' ? this.#inference.live : what !== 'compact' && this.#pool.live.has(what)),
+      },
       judged: this.#judge.judged,
       gated: this.#gated,
       shown: this.#inference.shown,
@@ -354,7 +370,10 @@ export class Runner implements Run {
         return this.#sleep(effect.until)
       case 'compact':
       case 'spawn':
-        throw new TurnstepError('effect-unsupported', `loop "${this.agent.loop.name}" asked for "${effect.kind}", which this version cannot do`)
+        throw new TurnstepError(
+          'effect-unsupported',
+          `loop "${this.agent.loop.name}" asked for "${effect.kind}", which this version cannot do`,
+        )
       default:
         assertNever(effect, 'effect')
     }
@@ -391,7 +410,8 @@ export class Runner implements Run {
   }
 
   async #settleRequest(reason: 'crashed' | 'aborted' | 'superseded'): Promise<void> {
-    if (reason === 'crashed' || !this.#inference.live) await this.#inference.closeOrphan(reason === 'aborted' ? 'aborted' : 'crashed')
+    if (reason === 'crashed' || !this.#inference.live)
+      await this.#inference.closeOrphan(reason === 'aborted' ? 'aborted' : 'crashed')
     else this.#inference.abandon(reason)
   }
 
@@ -470,23 +490,13 @@ export class Runner implements Run {
     if (what === 'log') return
     this.inbox.touch()
     this.#wake()
-    if (this.#controlWaiters.size > 0) void this.#announceControl()
-  }
-
-  /** Ends the waiting for hooks as soon as control is pending (KERNEL, trap 1). */
-  async #announceControl(): Promise<void> {
-    try {
-      await this.inbox.refresh()
-      if (this.inbox.view.control === 0) return
-      for (const run of [...this.#controlWaiters]) run()
-    } catch (error) {
-      this.report(error as Error)
-    }
+    this.#control.arrived()
   }
 
   #onDurable(events: readonly Event[]): void {
     for (const fold of this.agent.plugins.folds()) for (const event of events) fold.apply(this.session, event)
-    for (const { hook } of this.agent.plugins.hooks('onEvent')) for (const event of events) observe(this, () => hook(event, { session: this.session }))
+    for (const { hook } of this.agent.plugins.hooks('onEvent'))
+      for (const event of events) observe(this, () => hook(event, { session: this.session }))
     this.#options.onDurable(events)
   }
 }

@@ -68,7 +68,11 @@ export class StoredSession implements SessionHandle {
 
   abort(options: AbortOptions = {}): Promise<Receipt> {
     const { reason = 'the user asked for it', pending = 'keep', graceMs } = options
-    if (!['keep', 'return', 'drop'].includes(pending)) throw new TurnstepError('config-invalid', `abort has no policy "${pending}" for what is pending; known: keep, return, drop`)
+    if (!['keep', 'return', 'drop'].includes(pending))
+      throw new TurnstepError(
+        'config-invalid',
+        `abort has no policy "${pending}" for what is pending; known: keep, return, drop`,
+      )
     checkMs('graceMs', graceMs)
     return this.#postControl({ kind: 'abort', reason, pending, ...(graceMs === undefined ? {} : { graceMs }) }, options)
   }
@@ -76,7 +80,10 @@ export class StoredSession implements SessionHandle {
   approve(call: string, options: ApproveOptions = {}): Promise<Receipt> {
     const { always = false, argsHash } = options
     const bound = argsHash === undefined ? {} : { argsHash }
-    return this.#postControl({ kind: 'decide', call: callId(call), decision: 'allow', grant: always ? 'session' : 'once', ...bound }, options)
+    return this.#postControl(
+      { kind: 'decide', call: callId(call), decision: 'allow', grant: always ? 'session' : 'once', ...bound },
+      options,
+    )
   }
 
   deny(call: string, options: DenyOptions = {}): Promise<Receipt> {
@@ -88,7 +95,8 @@ export class StoredSession implements SessionHandle {
   answer(call: string, content: Content, options: AnswerOptions = {}): Promise<Receipt> {
     const parts = partsOf(content)
     const message = typeof content === 'string' ? content : 'failed'
-    const outcome = options.error === true ? ({ kind: 'error', code: 'answered', message } as const) : ({ kind: 'ok' } as const)
+    const outcome =
+      options.error === true ? ({ kind: 'error', code: 'answered', message } as const) : ({ kind: 'ok' } as const)
     return this.#postControl({ kind: 'answer', call: callId(call), outcome, content: parts }, options)
   }
 
@@ -136,11 +144,19 @@ export class StoredSession implements SessionHandle {
     await this.options.onClose(this)
   }
 
-  async #postMessage(lane: MessageLane, content: Content, options: PostOptions, promptness?: 'gate' | 'now'): Promise<Turn> {
+  async #postMessage(
+    lane: MessageLane,
+    content: Content,
+    options: PostOptions,
+    promptness?: 'gate' | 'now',
+  ): Promise<Turn> {
     const parts = partsOf(content)
     const { expiresInMs, from } = options
     checkMs('expiresInMs', expiresInMs)
-    const origin = { kind: lane === 'steer' ? ('steer' as const) : ('user' as const), ...(from === undefined ? {} : { name: from }) }
+    const origin = {
+      kind: lane === 'steer' ? ('steer' as const) : ('user' as const),
+      ...(from === undefined ? {} : { name: from }),
+    }
     const input: NewInput = {
       id: this.#inputId(options),
       lane,
@@ -163,7 +179,8 @@ export class StoredSession implements SessionHandle {
 
   /** Durable when it resolves (I1). What is given back follows the log from before the input was posted. */
   async #post(input: NewInput): Promise<TurnOptions> {
-    if (this.#closing.signal.aborted) throw new TurnstepError('session-closed', `session "${this.id}" is closed here; open it again`)
+    if (this.#closing.signal.aborted)
+      throw new TurnstepError('session-closed', `session "${this.id}" is closed here; open it again`)
     throwIfReadonly(this.options)
     const { store, bus, session } = this.options
     const { tail } = await store.read(session, { limit: 0 })
@@ -171,28 +188,51 @@ export class StoredSession implements SessionHandle {
     const posted = await store.put(session, input)
     if (posted.kind === 'missing') throw missingSession(session)
     const after = posted.kind === 'duplicate' && posted.state.kind !== 'queued' ? 0 : tail
-    return { store, bus, session, after, input: input.id, signal: this.#closing.signal, stopsSeen: posted.kind === 'duplicate' ? 0 : stopsSeen }
+    return {
+      store,
+      bus,
+      session,
+      after,
+      input: input.id,
+      signal: this.#closing.signal,
+      stopsSeen: posted.kind === 'duplicate' ? 0 : stopsSeen,
+    }
   }
 }
 
 export function missingSession(session: string): TurnstepError {
-  return new TurnstepError('session-missing', `there is no session "${session}"; \`turnstep session ls\` lists those there are`, { data: { session } })
+  return new TurnstepError(
+    'session-missing',
+    `there is no session "${session}"; \`turnstep session ls\` lists those there are`,
+    { data: { session } },
+  )
 }
 
 /** Text or parts as parts. Throws `content-invalid` for what no model could be sent. */
 function partsOf(content: Content): readonly Part[] {
   const given: unknown = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   if (!areParts(given)) {
-    throw new TurnstepError('content-invalid', 'the message is neither text nor a list of text and image parts; an image has `mediaType` and base64 `data` of up to 8 MB')
+    throw new TurnstepError(
+      'content-invalid',
+      'the message is neither text nor a list of text and image parts; an image has `mediaType` and base64 `data` of up to 8 MB',
+    )
   }
   const parts = withoutBlanks(given)
   const hasSomething = parts.some((part) => part.type !== 'text' || part.text.trim() !== '')
-  if (!hasSomething) throw new TurnstepError('content-invalid', 'the message is empty; say something, or use `resume` to let a held queue go on')
+  if (!hasSomething)
+    throw new TurnstepError(
+      'content-invalid',
+      'the message is empty; say something, or use `resume` to let a held queue go on',
+    )
   return parts
 }
 
 function throwIfReadonly({ session, readonly }: HandleOptions): void {
-  if (readonly === true) throw new TurnstepError('session-readonly', `session "${session}" is open for reading only; open it without \`readonly\` to work with it`)
+  if (readonly === true)
+    throw new TurnstepError(
+      'session-readonly',
+      `session "${session}" is open for reading only; open it without \`readonly\` to work with it`,
+    )
 }
 
 function checkMs(name: string, value: number | undefined): void {
@@ -217,16 +257,23 @@ function queueOf(options: HandleOptions): Queue {
       change(id, async () => {
         const moved = await store.move(session, inputId(id), before === undefined ? null : inputId(before))
         // The store says only that one of the two is not there.
-        if (moved.kind === 'missing' && before !== undefined && (await store.receipt(session, inputId(id))) !== null) throw missingInput(session, before)
+        if (moved.kind === 'missing' && before !== undefined && (await store.receipt(session, inputId(id))) !== null)
+          throw missingInput(session, before)
         return moved
       }),
   }
 }
 
 function missingInput(session: SessionId, id: string): TurnstepError {
-  return new TurnstepError('input-missing', `session "${session}" has no pending input "${id}"; \`queue\` lists what is pending`, { data: { session, input: id } })
+  return new TurnstepError(
+    'input-missing',
+    `session "${session}" has no pending input "${id}"; \`queue\` lists what is pending`,
+    { data: { session, input: id } },
+  )
 }
 
 function settledInput(id: string, state: ReceiptState): TurnstepError {
-  return new TurnstepError('input-settled', `input "${id}" is ${state.kind} already and cannot be changed`, { data: { input: id, state: state.kind } })
+  return new TurnstepError('input-settled', `input "${id}" is ${state.kind} already and cannot be changed`, {
+    data: { input: id, state: state.kind },
+  })
 }

@@ -79,9 +79,29 @@ export interface Turn extends Receipt {
 
 /** Lossy: what passes by while it happens. Gaps are refilled by the log. */
 export type Live =
-  | { readonly type: 'text'; readonly turn: number; readonly step: number; readonly attempt: number; readonly text: string }
-  | { readonly type: 'reasoning'; readonly turn: number; readonly step: number; readonly attempt: number; readonly text: string }
-  | { readonly type: 'call'; readonly turn: number; readonly step: number; readonly attempt: number; readonly index: number; readonly name?: string; readonly args?: string }
+  | {
+      readonly type: 'text'
+      readonly turn: number
+      readonly step: number
+      readonly attempt: number
+      readonly text: string
+    }
+  | {
+      readonly type: 'reasoning'
+      readonly turn: number
+      readonly step: number
+      readonly attempt: number
+      readonly text: string
+    }
+  | {
+      readonly type: 'call'
+      readonly turn: number
+      readonly step: number
+      readonly attempt: number
+      readonly index: number
+      readonly name?: string
+      readonly args?: string
+    }
   /** What this attempt has shown is void: another attempt follows, or none. */
   | { readonly type: 'reset'; readonly turn: number; readonly step: number; readonly attempt: number }
   | { readonly type: 'progress'; readonly call: CallId; readonly text: string }

@@ -21,7 +21,11 @@ export async function settleCalls(run: Run, pool: CallPool, ids: readonly CallId
     const known = as === 'recover' ? await reconcile(run, call) : null
     if (known === 'control') return
     pool.letGo(id)
-    run.journal.record({ type: 'call.ended', call: id, ...(known ?? closed(run, call, await outcomeOf(run, call, as))) })
+    run.journal.record({
+      type: 'call.ended',
+      call: id,
+      ...(known ?? closed(run, call, await outcomeOf(run, call, as))),
+    })
   }
 }
 
@@ -36,9 +40,13 @@ async function outcomeOf(run: Run, call: Call, as: SettleReason): Promise<Exclud
     case 'denied':
       return { kind: 'denied', by: 'user', reason: call.refusal ?? '' }
     case 'expired':
-      return call.status === 'deferred' ? { kind: 'timeout', afterMs: await waitedMs(run, call) } : { kind: 'denied', by: 'expired', reason: '' }
+      return call.status === 'deferred'
+        ? { kind: 'timeout', afterMs: await waitedMs(run, call) }
+        : { kind: 'denied', by: 'expired', reason: '' }
     case 'aborted':
-      return call.status === 'started' || call.status === 'deferred' ? { kind: 'unknown', reason: 'aborted' } : { kind: 'not-started', reason: 'aborted' }
+      return call.status === 'started' || call.status === 'deferred'
+        ? { kind: 'unknown', reason: 'aborted' }
+        : { kind: 'not-started', reason: 'aborted' }
     case 'stale':
     case 'output-limit':
     case 'unknown-stop':
@@ -61,9 +69,18 @@ async function reconcile(run: Run, call: Call): Promise<CallEnd | 'control' | nu
   const asking = run.agent.tools.get(call.record.name)?.reconcile ?? null
   if (asking === null || call.status !== 'started' || call.record.effect !== 'write') return null
   const key = idempotencyKey(run, call.record.id)
-  const context = { session: run.session, call: call.record.id, idempotencyKey: key, fence: run.fence, clock: run.clock }
+  const context = {
+    session: run.session,
+    call: call.record.id,
+    idempotencyKey: key,
+    fence: run.fence,
+    clock: run.clock,
+  }
   const options = run.askOptions({ plugin: call.record.name, timeoutMs: RECONCILE_MS })
-  const answer = await askHook<ToolResult>(async (signal) => (await asking(key, { ...context, signal })) ?? undefined, options)
+  const answer = await askHook<ToolResult>(
+    async (signal) => (await asking(key, { ...context, signal })) ?? undefined,
+    options,
+  )
   if (answer.kind === 'control') return 'control'
   if (answer.kind === 'failed') run.report(answer.error)
   if (answer.kind === 'failed' || answer.value === undefined) return null

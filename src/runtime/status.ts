@@ -6,7 +6,8 @@ import { WORDINGS, type Locale } from './wording.ts'
 
 export function statusOf(state: State): SessionStatus {
   const { turn, step, held, lastTurn } = state
-  if (turn === null) return held !== null && lastTurn !== null ? { kind: 'held', outcome: lastTurn.outcome } : { kind: 'idle' }
+  if (turn === null)
+    return held !== null && lastTurn !== null ? { kind: 'held', outcome: lastTurn.outcome } : { kind: 'idle' }
   const asks = asksOf(state)
   const busy = step !== null && (step.request !== null || step.calls.some((call) => isBusy(step, call)))
   if (asks.length > 0 && !busy && turn.abort === null) return { kind: 'waiting', turn: turn.n, asks }
@@ -49,7 +50,15 @@ export function asksOf(state: State): Ask[] {
   if (limit != null && limit.decided === null) {
     // A log of a later version may be in a language that is not known here.
     const { limitQuestion } = WORDINGS[state.created?.locale as Locale] ?? WORDINGS.en
-    asks.push({ call: limit.id, kind: 'step-limit', tool: '', args: {}, reason: limitQuestion(state.turn!.limits.steps), argsHash: null, expiresAt: null })
+    asks.push({
+      call: limit.id,
+      kind: 'step-limit',
+      tool: '',
+      args: {},
+      reason: limitQuestion(state.turn!.limits.steps),
+      argsHash: null,
+      expiresAt: null,
+    })
   }
   return asks
 }

@@ -12,11 +12,22 @@ import type { CallEnd, Deferred, ToolError, ToolResult } from './tool.ts'
 import { neutralise } from './wording.ts'
 
 /** The finished end of a body that returned. */
-export async function finishResult(run: Run, call: Call, result: Exclude<ToolResult, Deferred>): Promise<CallEnd & { readonly progress: string }> {
+export async function finishResult(
+  run: Run,
+  call: Call,
+  result: Exclude<ToolResult, Deferred>,
+): Promise<CallEnd & { readonly progress: string }> {
   let end = isToolError(result) ? errorEnd(run, call, result) : okEnd(run, call, result)
   if (hasHook(run, 'transformResult')) {
     const take = (value: CallEnd): void => void (end = soundEnd(run, value))
-    await askEach(run, 'transformResult', (hook, context) => hook(end, { ...context, call: call.record }), take, undefined, 'nothing')
+    await askEach(
+      run,
+      'transformResult',
+      (hook, context) => hook(end, { ...context, call: call.record }),
+      take,
+      undefined,
+      'nothing',
+    )
   }
   return { ...end, progress: progressOf(textOf(end.content)) }
 }
@@ -46,14 +57,23 @@ const CODE_UNITS_MAX = 100
 function errorEnd(run: Run, call: Call, { error }: ToolError): CallEnd {
   const message = cutText(neutralise(asText(error.message))).text
   const code = asText(error.code ?? 'failed').slice(0, CODE_UNITS_MAX)
-  const outcome = { kind: 'error', code, message, ...(typeof error.retryable === 'boolean' ? { retryable: error.retryable } : {}) } as const
+  const outcome = {
+    kind: 'error',
+    code,
+    message,
+    ...(typeof error.retryable === 'boolean' ? { retryable: error.retryable } : {}),
+  } as const
   const text = run.wording.outcome(outcome, call.record.effect)
-  return { outcome, content: [textPart(typeof error.footer === 'string' ? `${text}\n${neutralise(error.footer)}` : text)] }
+  return {
+    outcome,
+    content: [textPart(typeof error.footer === 'string' ? `${text}\n${neutralise(error.footer)}` : text)],
+  }
 }
 
 /** What a body returned is a fact: what cannot be logged of it is left out, and its effect is not called an error for that (C7). */
 function okEnd(run: Run, call: Call, result: unknown): CallEnd {
-  if (!isPlainObject(result) || !('content' in result)) return { outcome: { kind: 'ok' }, content: finishParts(run, partsOf(result)) }
+  if (!isPlainObject(result) || !('content' in result))
+    return { outcome: { kind: 'ok' }, content: finishParts(run, partsOf(result)) }
   const { content, data, footer } = result
   return {
     outcome: { kind: 'ok', ...(data === undefined ? {} : dataOf(run, call, data)) },
@@ -71,14 +91,19 @@ function dataOf(run: Run, call: Call, data: unknown): { readonly data?: Json } {
   try {
     return { data: asLogged(data) }
   } catch (cause) {
-    run.report(new Error(`the data that tool "${call.record.name}" returned is left out: ${messageOf(cause)}`, { cause }))
+    run.report(
+      new Error(`the data that tool "${call.record.name}" returned is left out: ${messageOf(cause)}`, { cause }),
+    )
     return {}
   }
 }
 
 /** Throws for what is no end of a body that ran: the hook that gave it is reported, and the end stays as it was. */
 function soundEnd(run: Run, end: CallEnd): CallEnd {
-  const ran = isPlainObject(end) && isPlainObject(end.outcome) && (end.outcome['kind'] === 'ok' || end.outcome['kind'] === 'error')
+  const ran =
+    isPlainObject(end) &&
+    isPlainObject(end.outcome) &&
+    (end.outcome['kind'] === 'ok' || end.outcome['kind'] === 'error')
   if (!ran || !areParts(end.content)) throw new TypeError('it is no `ok` or `error` with parts')
   return { outcome: asLogged(end.outcome) as CallEnd['outcome'], content: finishParts(run, end.content) }
 }

@@ -61,14 +61,23 @@ export function isDeferred(value: unknown): value is Deferred {
 
 /** A failure as a value: the model reads `message`. A body may as well throw. */
 export interface ToolError {
-  readonly error: { readonly code: string; readonly message: string; readonly retryable?: boolean; readonly footer?: string }
+  readonly error: {
+    readonly code: string
+    readonly message: string
+    readonly retryable?: boolean
+    readonly footer?: string
+  }
 }
 
 /**
  * Answers a call later: the body ends now, and the call waits for `session.answer`, or until it expires (A4). Never expires by
  * default.
  */
-export const defer = (what: string, options: { readonly expiresInMs?: number } = {}): Deferred => ({ deferred: true, what, ...options })
+export const defer = (what: string, options: { readonly expiresInMs?: number } = {}): Deferred => ({
+  deferred: true,
+  what,
+  ...options,
+})
 
 /** A tool as it is written. `tool()` checks it and fills the defaults. */
 export interface ToolDefinition<Input = Args> {
@@ -91,7 +100,10 @@ export interface ToolDefinition<Input = Args> {
    * Asks the outside world what became of an interrupted `write` (C4).
    * Contract: reads only; null means that it could not be found out, and the call ends `unknown`.
    */
-  readonly reconcile?: (key: string, context: Omit<ToolContext, 'progress'>) => Promise<ToolResult | null> | ToolResult | null
+  readonly reconcile?: (
+    key: string,
+    context: Omit<ToolContext, 'progress'>,
+  ) => Promise<ToolResult | null> | ToolResult | null
   /** Contract: called at most once per start; may throw; should end soon after `signal` aborts. */
   readonly run: (args: Input, context: ToolContext) => Promise<ToolResult> | ToolResult
 }

@@ -90,7 +90,9 @@ export class TurnHandle extends ReceiptHandle implements Turn {
   async *#text(): AsyncGenerator<string> {
     let streamed = ''
     for await (const batch of this.#batches()) {
-      for (const piece of batch.flatMap(pieceOf).toSorted((one, other) => one.step - other.step || one.attempt - other.attempt)) {
+      for (const piece of batch
+        .flatMap(pieceOf)
+        .toSorted((one, other) => one.step - other.step || one.attempt - other.attempt)) {
         // Driven elsewhere, or before we looked: the deltas passed us by, the log has it all.
         const isKnown = piece.isWhole && streamed === attemptOf(piece)
         if (!piece.isWhole) streamed = attemptOf(piece)
@@ -157,7 +159,8 @@ class TurnFilter {
   }
 
   #await(seen: Watched, out: Watched[]): void {
-    if (seen.kind === 'event' && seen.event.type === 'turn.started') this.#early = this.#early.filter((early) => turnOf(early) === turnOf(seen))
+    if (seen.kind === 'event' && seen.event.type === 'turn.started')
+      this.#early = this.#early.filter((early) => turnOf(early) === turnOf(seen))
     this.#early.push(seen)
     this.#turn = this.#turnEntered(seen)
     if (this.#turn === null) return
@@ -191,7 +194,9 @@ interface Piece {
 function pieceOf(seen: Watched): Piece[] {
   if (seen.kind === 'live') return seen.live.type === 'text' ? [{ ...seen.live, isWhole: false }] : []
   const { event } = seen
-  return event.type === 'reply.completed' ? [{ step: event.step, attempt: event.attempt, text: textOf(event.parts), isWhole: true }] : []
+  return event.type === 'reply.completed'
+    ? [{ step: event.step, attempt: event.attempt, text: textOf(event.parts), isWhole: true }]
+    : []
 }
 
 function attemptOf(at: { readonly step: number; readonly attempt: number }): string {
@@ -203,10 +208,14 @@ function throwIfStopped(seen: Watched): void {
 }
 
 function notEntered(input: InputId, why: string): TurnstepError {
-  return new TurnstepError('input-not-entered', `input "${input}" never entered a turn: it was ${why}`, { data: { input, why } })
+  return new TurnstepError('input-not-entered', `input "${input}" never entered a turn: it was ${why}`, {
+    data: { input, why },
+  })
 }
 
 function closed(session: SessionId): TurnstepError {
-  return new TurnstepError('session-closed', `session "${session}" was closed here before this ended; open it again to go on`)
+  return new TurnstepError(
+    'session-closed',
+    `session "${session}" was closed here before this ended; open it again to go on`,
+  )
 }
-

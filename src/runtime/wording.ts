@@ -40,7 +40,9 @@ const en: Wording = {
   outcome(outcome, effect) {
     switch (outcome.kind) {
       case 'error':
-        return outcome.code === 'aborted' ? 'The call was stopped because the turn was aborted.' : `Error: ${outcome.message}`
+        return outcome.code === 'aborted'
+          ? 'The call was stopped because the turn was aborted.'
+          : `Error: ${outcome.message}`
       case 'denied':
         return `Not run: denied${outcome.by === 'expired' ? ' because nobody answered in time' : ''}. ${outcome.reason}`.trim()
       case 'timeout':
@@ -55,7 +57,8 @@ const en: Wording = {
         return outcome.message
     }
   },
-  late: (call, tool, outcome, text) => `[Late news of ${tool} (${call}), which had been closed before: it ended ${outcome.kind}] ${text}`,
+  late: (call, tool, outcome, text) =>
+    `[Late news of ${tool} (${call}), which had been closed before: it ended ${outcome.kind}] ${text}`,
   noTool: (name, offered) => `there is no tool "${name}". Offered: ${offered.join(', ') || 'none'}.`,
   badJson: (problem) => `the arguments are not a JSON object (${problem}). Send the whole call again.`,
   repeated: (tool, times) =>
@@ -69,7 +72,8 @@ const MAYBE_EN =
 const NOT_STARTED_EN: Record<Extract<CallOutcome, { kind: 'not-started' }>['reason'], string> = {
   aborted: 'the turn was aborted before the call began.',
   stale: 'the session was down too long; ask for it again if it is still wanted.',
-  'output-limit': 'the reply was cut at the output limit, so its calls are incomplete. Send a shorter one, or split it.',
+  'output-limit':
+    'the reply was cut at the output limit, so its calls are incomplete. Send a shorter one, or split it.',
   'unknown-stop': 'the reply did not end in a known way.',
   refused: 'the reply was refused.',
   'step-limit': 'the steps of this turn are used up.',
@@ -104,10 +108,12 @@ const zh: Wording = {
         return outcome.message
     }
   },
-  late: (call, tool, outcome, text) => `【迟到的结果：${tool}（${call}）此前已被了结，实际结局为 ${outcome.kind}】${text}`,
+  late: (call, tool, outcome, text) =>
+    `【迟到的结果：${tool}（${call}）此前已被了结，实际结局为 ${outcome.kind}】${text}`,
   noTool: (name, offered) => `没有名为“${name}”的工具。可用的有：${offered.join('、') || '无'}。`,
   badJson: (problem) => `参数不是 JSON 对象（${problem}）。请完整地重新发出这次调用。`,
-  repeated: (tool, times) => `未执行：这是第 ${times} 次完全相同的 ${tool} 调用，期间什么都没有变。请利用已知信息、修改参数或换一种做法。`,
+  repeated: (tool, times) =>
+    `未执行：这是第 ${times} 次完全相同的 ${tool} 调用，期间什么都没有变。请利用已知信息、修改参数或换一种做法。`,
   damaged: (from) => `【本会话的记录曾受损，自第 ${from} 条起的事件已丢失并被隔离。】`,
 }
 

@@ -84,8 +84,6 @@ async function textOf(cli: Cli, file: string): Promise<string> {
   return text
 }
 
-// ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
 async function writeAll(
   cli: Cli,
   store: Store,

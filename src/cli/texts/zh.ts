@@ -141,8 +141,8 @@ export const zh: Texts = {
   aborting: '正在中止本轮；再按一次立即退出',
 
   asking: {
-    approval: (n, call, tool, args, reason) => `[${n}] ${tool} ${args}(${call})\n    ${reason}`,
-    deferred: (n, call, tool, reason) => `[${n}] ${tool} 等待答复(${call})：${reason}`,
+    approval: (n, call, tool, args, reason) => `[${n}] ${tool} ${args} (${call})\n    ${reason}`,
+    deferred: (n, call, tool, reason) => `[${n}] ${tool} 等待答复 (${call})：${reason}`,
     'step-limit': (n, call, reason) => `[${n}] ${reason}(${call})`,
   },
   waiting: (count) => `它在等待 ${count} 个答复：`,

@@ -6,6 +6,7 @@ import type { Clock, Model, ModelChunk, ModelEnd, ModelRequest } from '../../run
 import { messageOf } from '../../util/text.ts'
 import { failureOfBreak, failureOfCut, failureOfError, failureOfNetwork, protocolFailure } from '../failures.ts'
 import { dispatcherFor, type Dispatcher, type ProxySettings } from '../proxy.ts'
+import { Secrets, checkSendable, plainUrl } from '../secrets.ts'
 import { sseReader, type SseItem } from '../sse.ts'
 import { openCall, type Answer } from '../transport.ts'
 import { Watch, type Cut, type WatchLimits } from '../watch.ts'
@@ -62,6 +63,7 @@ class ChatLine {
   readonly #url: string
   readonly #limits: WatchLimits
   readonly #encoder: ChatEncoder
+  readonly #secrets: Secrets
   #dispatcher: Promise<Dispatcher | undefined> | null = null
 
   constructor(options: ChatOptions) {
@@ -69,7 +71,9 @@ class ChatLine {
     const dialect = dialectOf(options.dialect)
     const { provider, model, scope = 'default' } = options
     this.route = { adapter: 'chat', wire: dialect.name, provider, model, scope }
+    checkSendable(options)
     this.#options = options
+    this.#secrets = new Secrets(options)
     this.#url = endpoint(options.baseUrl)
     this.#limits = { firstChunkTimeoutMs, idleTimeoutMs, totalTimeoutMs }
     const { maxOutputTokens = null, images = dialect.images } = options
@@ -98,7 +102,7 @@ class ChatLine {
     } finally {
       watch.close()
     }
-    yield lastWord(watch.cut, decoder, shown)
+    yield this.#secrets.hideIn(lastWord(watch.cut, decoder, shown))
   }
 
   async *#chunks(
@@ -145,8 +149,8 @@ class ChatLine {
   }
 
   #refusal(status: number, headers: Headers, body: string): Failure {
-    const { provider, apiKey: secret, clock } = this.#options
-    return failureOfError({ provider, status, headers, body, secret, now: clock.now() })
+    const { provider, clock } = this.#options
+    return failureOfError({ provider, status, headers, body, now: clock.now() })
   }
 }
 
@@ -227,16 +231,14 @@ function dialectOf(dialect: ChatOptions['dialect'] = 'generic'): Dialect {
 }
 
 function endpoint(baseUrl: string): string {
-  let url: URL
-  try {
-    url = new URL(baseUrl)
-  } catch (cause) {
+  // Without the error of `new URL` as the cause: it has the whole text in it, credentials too.
+  if (!URL.canParse(baseUrl)) {
     throw new TurnstepError(
       'config-invalid',
-      `the base URL "${baseUrl}" is no URL: give one such as https://api.example.com/v1`,
-      { cause },
+      `the base URL "${plainUrl(baseUrl)}" is no URL: give one such as https://api.example.com/v1`,
     )
   }
+  const url = new URL(baseUrl)
   if (!url.pathname.endsWith('/chat/completions')) url.pathname = `${url.pathname.replace(/\/+$/, '')}/chat/completions`
   return url.href
 }

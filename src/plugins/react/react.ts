@@ -78,13 +78,17 @@ function firstGate(view: View, turn: Turn): Effect {
   const { steer, note, followup } = view.inbox
   const first = turn.rejected === 0
   if (first && steer + note + followup > 0) return { kind: 'claim', first, purpose: 'step', needsInput: true }
-  return { kind: 'end-turn', outcome: { kind: 'blocked', reason: first ? 'nothing was left to do' : 'every input was rejected' } }
+  return {
+    kind: 'end-turn',
+    outcome: { kind: 'blocked', reason: first ? 'nothing was left to do' : 'every input was rejected' },
+  }
 }
 
 /** The model is done. A steer that is pending goes on with this turn (I5); else the hooks may veto (T5). */
 function stopOrSteer(view: View, turn: Turn): Effect {
   if (view.inbox.steer === 0) return { kind: 'stopping', outcome: turn.sticky ?? { kind: 'completed' } }
-  if (turn.steps >= turn.limits.steps) return { kind: 'end-turn', outcome: atLimit(turn, turn.limits.stepPolicy === 'error' ? 'error' : 'handback') }
+  if (turn.steps >= turn.limits.steps)
+    return { kind: 'end-turn', outcome: atLimit(turn, turn.limits.stepPolicy === 'error' ? 'error' : 'handback') }
   return { kind: 'claim', first: false, purpose: 'step', needsInput: true }
 }
 
@@ -146,7 +150,13 @@ function beforeRequest(view: View, turn: Turn, step: Step): Effect {
 function withCalls(view: View, step: Step): Effect {
   const open = step.calls.filter((call) => call.status !== 'ended')
   if (open.length === 0) return { kind: 'end-step' }
-  return refuseAll(step, open) ?? settleDue(view, open) ?? judge(view, open) ?? execute(view, step, open) ?? pause(view, step, open)
+  return (
+    refuseAll(step, open) ??
+    settleDue(view, open) ??
+    judge(view, open) ??
+    execute(view, step, open) ??
+    pause(view, step, open)
+  )
 }
 
 /** No call of a reply that was cut, refused or made at the step limit runs (C8, T4). */
@@ -203,7 +213,10 @@ function judge(view: View, open: readonly Call[]): Effect | null {
 
 function execute(view: View, step: Step, open: readonly Call[]): Effect | null {
   const ready = open.filter(
-    (call) => (call.status === 'requested' && view.judged.has(call.record.id)) || call.status === 'approved' || isOrphan(view, call),
+    (call) =>
+      (call.status === 'requested' && view.judged.has(call.record.id)) ||
+      call.status === 'approved' ||
+      isOrphan(view, call),
   )
   const running = open.filter((call) => view.live.has(call.record.id)).length
   const calls = startable(step.calls, ready, view.held, view.settings.poolSize - running)
@@ -214,7 +227,9 @@ function execute(view: View, step: Step, open: readonly Call[]): Effect | null {
 function pause(view: View, step: Step, open: readonly Call[]): Effect {
   const expiries = open.flatMap((call) => (call.expiresAt === null ? [] : [call.expiresAt]))
   const until = expiries.length > 0 ? { until: Math.min(...expiries) } : {}
-  const busy = open.some((call) => view.live.has(call.record.id) || (!isAwaited(call) && barrier(step.calls, call) === undefined))
+  const busy = open.some(
+    (call) => view.live.has(call.record.id) || (!isAwaited(call) && barrier(step.calls, call) === undefined),
+  )
   return busy ? { kind: 'wait', ...until } : { kind: 'rest', mode: 'waiting', wake: ['control'], ...until }
 }
 
