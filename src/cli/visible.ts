@@ -5,7 +5,10 @@
  * could read otherwise than what would run. Tabs and the two marks that choose an emoji's look are let be.
  */
 export function visible(text: string): string {
-  return text.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`)
+  return text.replace(
+    UNSEEN,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}}`,
+  )
 }
 
 /** Text of several lines below a question: each but the first behind a mark, so that none can pass for a line of ours. */

@@ -36,7 +36,9 @@ function writing(folder: string, advice: string, write: () => void): void {
   try {
     write()
   } catch (cause) {
-    throw new TurnstepError('store-unwritable', `cannot write to "${folder}" (${messageOf(cause)}); ${advice}`, { cause })
+    throw new TurnstepError('store-unwritable', `cannot write to "${folder}" (${messageOf(cause)}); ${advice}`, {
+      cause,
+    })
   }
 }
 

@@ -127,7 +127,7 @@ export function checkSendable({ provider, apiKey, headers = {} }: Omit<Access, '
 function kindOf(character: string): string {
   if (/[\n\r\u2028\u2029]/.test(character)) return 'a line break'
   if (/\s/.test(character)) return 'a space'
-  return /[\0-\x1f\x7f]/.test(character) ? 'a control character' : 'a character that is not ASCII'
+  return character < ' ' || character === '\x7f' ? 'a control character' : 'a character that is not ASCII'
 }
 
 /** A base URL that may be quoted: without what stands before its host, or behind its path. */

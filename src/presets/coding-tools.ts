@@ -15,7 +15,7 @@ export interface CodingToolsOptions {
   readonly root: string
   /** Whether a person is asked before each shell command. Default `ask`. */
   readonly approval?: ShellOptions['approval']
-  /** Whether a person is asked before each change of a file. Default `never`. */
+  /** Whether a person is asked before each change of a file. Default `never`; `turnstep.config.*` and `.git` always are asked for. */
   readonly fileApproval?: 'ask' | 'never'
   /** More about the shell; `false` leaves it out. */
   readonly shell?: false | Partial<ShellOptions>

@@ -49,6 +49,21 @@ describe('models by name', () => {
     expect(server.seen[0]!.body['model']).toBe(model)
   })
 
+  it('take keys and URLs that were read from a file with its line break', async () => {
+    const server = await chatServer([{ emit: [{ text: 'hi' }] }])
+    servers.push(server)
+    const env = { DEEPSEEK_API_KEY: 'k\r\n', DEEPSEEK_BASE_URL: ` ${server.url}\n`, HTTP_PROXY: ' ' }
+    expect((await collect(resolve('deepseek/x', env), ask('go'))).text).toBe('hi')
+    expect(server.seen[0]!.headers.authorization).toBe('Bearer k')
+    expect(errorOf(() => resolve('deepseek/x', { DEEPSEEK_API_KEY: '\n' })).code).toBe('model-key-missing')
+  })
+
+  it('refuse a key that cannot be sent, and do not show it', () => {
+    const error = errorOf(() => resolve('deepseek/x', { DEEPSEEK_API_KEY: 'sk-one\nsk-two' }))
+    expect([error.code, error.message]).toEqual(['config-invalid', expect.stringContaining('a line break at position 7')])
+    expect(error.message).not.toContain('sk-')
+  })
+
   it('need no key on the own machine', async () => {
     const server = await chatServer([{ emit: [{ text: 'hi' }] }])
     servers.push(server)

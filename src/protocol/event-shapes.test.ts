@@ -63,7 +63,16 @@ describe('the shape of an event', () => {
     [decided],
     [{ ...entered, lane: 'note', content: [{ type: 'image', mediaType: 'image/png', data: '' }], more: 1 }],
     [{ ...called, outcome: { kind: 'ok', data: null } }],
-    [{ type: 'model.failed', attempt: 1, failure: { kind: 'server', message: '', retry: true, more: 1 }, retryAt: 1.5, text: '', usage: USAGE }],
+    [
+      {
+        type: 'model.failed',
+        attempt: 1,
+        failure: { kind: 'server', message: '', retry: true, more: 1 },
+        retryAt: 1.5,
+        text: '',
+        usage: USAGE,
+      },
+    ],
     [{ type: 'x.p.y', data: null }],
     [{ type: 'future.thing', anything: [1] }],
   ])('fits: %j', (event) => {
@@ -115,7 +124,10 @@ describe('the shape of an event', () => {
 
   it('is not nested without end, wherever that is', () => {
     const deep = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`) as unknown
-    for (const event of [{ type: 'x.p.y', data: deep }, { ...entered, more: deep }])
+    for (const event of [
+      { type: 'x.p.y', data: deep },
+      { ...entered, more: deep },
+    ])
       expect(shapeProblem({ ...HEAD, ...event })).toContain('nested more than 200 deep')
   })
 })

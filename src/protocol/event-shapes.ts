@@ -204,9 +204,7 @@ const limits = record<TurnLimits>({
 })
 const content = record<EpochContent>({
   system: text,
-  tools: listOf(
-    record<EpochContent['tools'][number]>({ name: text, description: text, parameters: json }),
-  ),
+  tools: listOf(record<EpochContent['tools'][number]>({ name: text, description: text, parameters: json })),
   route,
   hash: text,
 })

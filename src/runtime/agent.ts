@@ -6,7 +6,7 @@ import { canonicalJson, isPlainObject } from '../util/json.ts'
 import { PluginHost, type Emit } from './plugin-host.ts'
 import type { Plugin } from './plugin.ts'
 import type { Ids, Model } from './ports.ts'
-import { quote } from './tool-schema.ts'
+import { quoted } from '../util/text.ts'
 import type { Tool } from './tool.ts'
 
 /** An agent as it is declared: a model, what it is told, what it may do, and its bounds. */
@@ -109,7 +109,7 @@ function hasFunction(value: unknown, name: string): boolean {
 }
 
 function misfit(what: string, value: unknown, wanted: string): TurnstepError {
-  const shown = typeof value === 'number' || typeof value === 'bigint' ? String(value) : quote(value)
+  const shown = typeof value === 'number' || typeof value === 'bigint' ? String(value) : quoted(value)
   return new TurnstepError('config-invalid', `${what} is ${shown}; give ${wanted}`)
 }
 

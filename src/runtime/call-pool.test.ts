@@ -83,8 +83,10 @@ describe('a body', () => {
     await world.clock.advance(LEASE_MS)
     const session = await world.start().open(spec)
     await world.within(session.settled())
-    sleeper.mortal.thaw()
+    // It goes on before any timer of its own could tell it.
     asleep.resolve()
+    await world.settle()
+    sleeper.mortal.thaw()
     await world.clock.advance(1_000)
     expect(tools.runs).toEqual([])
     expect((await session.history()).find((event) => event.type === 'call.ended')).toMatchObject({

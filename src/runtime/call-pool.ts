@@ -9,6 +9,7 @@ import { inputId } from '../kernel/ids.ts'
 import type { CallRecord } from '../kernel/events.ts'
 import type { Call } from '../kernel/state.ts'
 import { linkSignal, type LinkedSignal } from '../util/signal.ts'
+import { messageOf } from '../util/text.ts'
 import { asMs, asText } from './borders.ts'
 import type { Judge, Prepared } from './judge.ts'
 import type { Run } from './run.ts'
@@ -229,7 +230,9 @@ export class CallPool {
       control,
     })
     posted.catch((error: unknown) =>
-      this.#run.report(new Error(`the late outcome of ${id} could not be posted: ${String(error)}`, { cause: error })),
+      this.#run.report(
+        new Error(`the late outcome of ${id} could not be posted: ${messageOf(error)}`, { cause: error }),
+      ),
     )
   }
 }

@@ -9,7 +9,8 @@
 import type { EffectClass, GuardMode, ResourceUse } from '../kernel/events.ts'
 import { isPlainObject } from '../util/json.ts'
 import { wellFormed } from '../util/wellformed.ts'
-import { invalid, messageOf, quote, schemaHint, toolSchema } from './tool-schema.ts'
+import { messageOf, quoted } from '../util/text.ts'
+import { invalid, schemaHint, toolSchema } from './tool-schema.ts'
 import type { Checked, ToolSchema } from './tool-schema.ts'
 import type { Args, Tool, ToolDefinition, Validated } from './tool.ts'
 
@@ -62,7 +63,7 @@ function checkDefinition<Input>(definition: ToolDefinition<Input>): void {
   if (!isPlainObject(definition)) throw invalid(definition, 'no definition', 'pass an object with name, input and run')
   const { name, description, effect, timeoutMs, guard } = definition
   const refuse = (field: string, value: unknown, fix: string): never => {
-    throw invalid(name, `${field} is ${quote(value)}`, fix)
+    throw invalid(name, `${field} is ${quoted(value)}`, fix)
   }
   if (typeof name !== 'string' || !/^[a-zA-Z0-9_-]{1,64}$/.test(name))
     refuse('its name', name, 'use 1 to 64 letters, digits, "_" or "-"')

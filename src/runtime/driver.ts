@@ -8,7 +8,8 @@ import type { SessionId } from '../kernel/ids.ts'
 import { releaseSoonDue } from './lease.ts'
 import { deferred } from '../util/deferred.ts'
 import type { Acquired } from './ports.ts'
-import { Runner, type RunnerOptions } from './runner.ts'
+import { Runner } from './runner.ts'
+import type { Granted, RunnerOptions } from './runner-options.ts'
 import { Stragglers } from './stragglers.ts'
 
 export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers' | 'facts'> {
@@ -161,7 +162,7 @@ export class Driver {
     return store.acquire(session, { owner, ttlMs: leaseTtlMs })
   }
 
-  async #drive(lease: Extract<Acquired, { kind: 'acquired' }>): Promise<void> {
+  async #drive(lease: Granted): Promise<void> {
     this.#error = null
     this.#arrivalAtFault = null
     this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers, facts: this.#facts })

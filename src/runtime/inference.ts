@@ -4,11 +4,12 @@
  * once, whether the adapter listens or not (T7, case 019); the iterator is always returned; deltas never wait for a store.
  */
 import type { Failure, Usage } from '../kernel/failure.ts'
-import { Messages, type UserMessage } from '../kernel/message.ts'
+import { Messages, textPart } from '../kernel/message.ts'
 import { TranscriptCheck } from '../kernel/transcript.ts'
 import type { Purpose } from '../kernel/events.ts'
 import { linkSignal, type LinkedSignal } from '../util/signal.ts'
 import type { Json } from '../util/json.ts'
+import { messageOf } from '../util/text.ts'
 import { asLogged, asMs, checkedEnd } from './borders.ts'
 import type { ModelChunk, ModelEnd, ModelRequest } from './ports.ts'
 import { emptyFailure, estimateUsage, replyEvent } from './reply.ts'
@@ -281,7 +282,7 @@ export class Inference {
       text: flight.text,
       usage: usage ?? estimateUsage(state, flight.text),
       retryAt: null,
-      ...(flight.text === '' ? {} : { note: quote(wording.interrupted(clip(neutralise(flight.text)))) }),
+      ...(flight.text === '' ? {} : { note: [textPart(wording.interrupted(clip(neutralise(flight.text))))] }),
     })
   }
 
@@ -329,16 +330,12 @@ function unasked(failure: Failure): Failure {
 }
 
 function adapterThrew(error: unknown): Failure {
-  const why = error instanceof Error ? error.message : String(error)
+  const why = messageOf(error)
   return { kind: 'protocol', message: `the model adapter threw, which it must not: ${why}`, retry: true }
 }
 
 function rethrow(error: unknown): never {
   throw error
-}
-
-function quote(text: string): UserMessage['content'] {
-  return [{ type: 'text', text }]
 }
 
 function clip(text: string): string {

@@ -4,7 +4,8 @@
  */
 import type { SessionId } from '../kernel/ids.ts'
 import { TurnstepError } from '../kernel/errors.ts'
-import type { Acquired, Clock, Store } from './ports.ts'
+import type { Clock, Store } from './ports.ts'
+import type { Granted } from './runner-options.ts'
 
 /** Of the time to live: how often it is renewed, and how long before the end it is given up. */
 const RENEW_SHARE = 1 / 3
@@ -15,7 +16,7 @@ export interface LeaseOptions {
   readonly fence: number
   readonly store: Store
   readonly clock: Clock
-  readonly lease: Extract<Acquired, { kind: 'acquired' }>
+  readonly lease: Granted
   readonly leaseTtlMs: number
   readonly onLost: (error: Error) => void
 }

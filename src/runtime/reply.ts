@@ -8,6 +8,7 @@ import type { ReplyPart } from '../kernel/message.ts'
 import { undeclaredResources } from '../kernel/plan.ts'
 import type { State } from '../kernel/state.ts'
 import { isPlainObject } from '../util/json.ts'
+import { messageOf } from '../util/text.ts'
 import { isFiniteThroughout, unreadableJson } from './borders.ts'
 import type { ModelEnd, ModelReply } from './ports.ts'
 import type { Run } from './run.ts'
@@ -112,7 +113,7 @@ export function argsProblem(raw: string): string {
     const value: unknown = JSON.parse(raw)
     return Array.isArray(value) ? 'it is an array' : `it is a ${typeof value}`
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return messageOf(error)
   }
 }
 

@@ -8,7 +8,7 @@ import { assertNever } from '../util/assert.ts'
 import { linkSignal, type LinkedSignal } from '../util/signal.ts'
 import type { Effect, View } from '../kernel/effects.ts'
 import { TurnstepError } from '../kernel/errors.ts'
-import { FORMAT, type Draft, type Event } from '../kernel/events.ts'
+import { FORMAT, type Event } from '../kernel/events.ts'
 import { limitAskId, type SessionId } from '../kernel/ids.ts'
 import { toSnapshot } from '../kernel/snapshot.ts'
 import type { State } from '../kernel/state.ts'
@@ -31,38 +31,15 @@ import { Lease, releaseSoonDue } from './lease.ts'
 import { damagedLog, foldOwn, loadState } from './load.ts'
 import type { HookContext } from './plugin.ts'
 import type { RegisteredHook } from './plugin-host.ts'
-import type { Acquired, Clock, Ids, Random, Store } from './ports.ts'
+import type { Clock, Ids, Random, Store } from './ports.ts'
 import type { Run } from './run.ts'
 import { observe } from './run-hooks.ts'
+import type { RunEnd, RunnerOptions } from './runner-options.ts'
 import type { Live } from './session.ts'
 import { settleCalls } from './settle.ts'
 import { statusOf } from './status.ts'
-import type { Stragglers } from './stragglers.ts'
 import type { SyncPoints } from './sync-points.ts'
-import { WORDINGS, type Wording, type Locale } from './wording.ts'
-
-export interface RunnerOptions {
-  readonly session: SessionId
-  readonly store: Store
-  readonly clock: Clock
-  readonly ids: Ids
-  readonly random: Random
-  readonly sync: SyncPoints
-  readonly lease: Extract<Acquired, { kind: 'acquired' }>
-  readonly leaseTtlMs: number
-  readonly locale: Locale
-  readonly stragglers: Stragglers
-  /** Facts that plugins want to have written, of this session; taken from here as they are recorded. */
-  readonly facts: Draft[]
-  /** The agent that a session names, or the one it was opened with. */
-  readonly agentOf: (name: string | null) => LiveAgent
-  readonly publish: (live: Live) => void
-  readonly onDurable: (events: readonly Event[]) => void
-  readonly report: (error: Error) => void
-}
-
-/** Why a runner let go: at rest; or told to stop, with its work parked. */
-export type RunEnd = 'rested' | 'parked'
+import { WORDINGS, type Wording } from './wording.ts'
 
 /** Effects in a row that change nothing: a loop that goes on asking is broken. */
 const IDLE_EFFECTS_MAX = 1_000

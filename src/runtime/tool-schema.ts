@@ -11,7 +11,7 @@ import { TurnstepError } from '../kernel/errors.ts'
 import { RESULT_LIMITS, cutText } from '../util/cut.ts'
 import { isPlainObject } from '../util/json.ts'
 import type { Json } from '../util/json.ts'
-import { wellFormed } from '../util/wellformed.ts'
+import { messageOf, quoted } from '../util/text.ts'
 import type { Args, InputSchema, JsonSchema } from './tool.ts'
 
 /** What is wrong with some arguments, by path; or the value that the body gets. */
@@ -56,7 +56,7 @@ function describeStandard(name: string, props: StandardSchemaV1.Props & Partial<
   if (jsonSchema === undefined)
     throw invalid(
       name,
-      `its input is a schema of ${quote(vendor)} that cannot describe itself as JSON Schema`,
+      `its input is a schema of ${quoted(vendor)} that cannot describe itself as JSON Schema`,
       'use zod 4.2 or later or arktype 2.1.28 or later, or pass plain JSON Schema',
     )
   try {
@@ -64,7 +64,7 @@ function describeStandard(name: string, props: StandardSchemaV1.Props & Partial<
   } catch (cause) {
     throw invalid(
       name,
-      `its input has no JSON Schema: ${quote(messageOf(cause))}`,
+      `its input has no JSON Schema: ${quoted(messageOf(cause))}`,
       'use types that JSON can carry',
       cause,
     )
@@ -111,13 +111,13 @@ function describedBy(name: string, schema: unknown): Described {
   try {
     text = JSON.stringify(schema)
   } catch (cause) {
-    throw invalid(name, `its input schema is no JSON: ${quote(messageOf(cause))}`, 'pass plain data', cause)
+    throw invalid(name, `its input schema is no JSON: ${quoted(messageOf(cause))}`, 'pass plain data', cause)
   }
   const copy: unknown = text === undefined ? undefined : JSON.parse(text)
   if (!isPlainObject(copy) || copy['type'] !== 'object')
     throw invalid(
       name,
-      `its input schema is ${quote(copy)}`,
+      `its input schema is ${quoted(copy)}`,
       'it must describe an object: "type": "object" at its top; put a union, a list or a plain value into a property',
     )
   if (copy['$async'] !== undefined) throw invalid(name, 'its input schema has "$async"', 'leave it out')
@@ -160,26 +160,13 @@ function problemText({ instancePath, keyword, params, message }: ErrorObject): s
   const path = pathText(
     keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key.replaceAll('~1', '/').replaceAll('~0', '~'))),
   )
-  if (keyword === 'required') return `${path}: ${quote(params['missingProperty'])} is missing`
-  if (keyword === 'additionalProperties') return `${path}: ${quote(params['additionalProperty'])} is not known`
-  if (keyword === 'enum') return `${path}: expected one of ${quote(params['allowedValues'])}`
+  if (keyword === 'required') return `${path}: ${quoted(params['missingProperty'])} is missing`
+  if (keyword === 'additionalProperties') return `${path}: ${quoted(params['additionalProperty'])} is not known`
+  if (keyword === 'enum') return `${path}: expected one of ${quoted(params['allowedValues'])}`
   return `${path}: ${message ?? keyword}`
 }
 
 /** The error of a definition that cannot be used: what was seen, and the fix. */
 export function invalid(name: unknown, seen: string, fix: string, cause?: unknown): TurnstepError {
-  return new TurnstepError('tool-invalid', `tool ${quote(name)}: ${seen}; ${fix}`, { cause })
+  return new TurnstepError('tool-invalid', `tool ${quoted(name)}: ${seen}; ${fix}`, { cause })
 }
-
-/** A value in a message: JSON where there is some, and never long. */
-export function quote(value: unknown): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch {
-    // A cycle or a bigint has no JSON: its type says enough.
-  }
-  return wellFormed((text ?? typeof value).slice(0, 200))
-}
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -16,6 +16,8 @@ import { mkdir, open, readdir, readlink, realpath } from 'node:fs/promises'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from 'node:path'
 import type { ResourceUse } from '../kernel/events.ts'
+import { guardOf } from './guard.ts'
+import type { Guard } from './guard.ts'
 import { Refusal, ioCode } from './refusal.ts'
 
 /** A path inside. */
@@ -26,6 +28,8 @@ export interface Place {
   readonly shown: string
   /** What is there now; null for nothing. Never a link. */
   readonly stats: Stats | null
+  /** Why a change of it is no ordinary one, judged by every name on the way to it; null: it is. */
+  readonly guard: Guard | null
 }
 
 /** Links followed on the way to one path, as the system bounds them. */
@@ -53,10 +57,12 @@ export class Workspace {
     if (path.includes('\0')) throw new Refusal('path-invalid', 'The path has a NUL character in it.')
     const { root } = this
     const wanted = isAbsolute(path) ? resolve(path) : resolve(root, path)
-    const { real, stats } = followLinks(wanted, path)
-    if (real !== root && !real.startsWith(root.endsWith(sep) ? root : root + sep))
+    const { real, stats, passed } = followLinks(wanted, path)
+    const inside = root.endsWith(sep) ? root : root + sep
+    if (real !== root && !real.startsWith(inside))
       throw new Refusal('outside', `"${path}" leads out of the workspace. Use a path inside it, relative to its root.`)
-    return { real, shown: relative(root, real) || '.', stats }
+    const names = passed.filter((place) => place.startsWith(inside)).map((place) => place.slice(inside.length))
+    return { real, shown: relative(root, real) || '.', stats, guard: guardOf(names.flatMap((name) => name.split(sep))) }
   }
 
   /** What a call on this path touches (C6). A path that cannot be resolved touches nothing: its call will be refused. */
@@ -126,15 +132,27 @@ export class Workspace {
 
 const NOFOLLOW = constants.O_NOFOLLOW ?? 0
 
+interface Followed {
+  readonly real: string
+  readonly stats: Stats | null
+  /** All places on the way, links too. */
+  readonly passed: readonly string[]
+}
+
 /** Walks the path from the top, link by link; from the first missing component on the rest is taken as it is written. */
-function followLinks(wanted: string, asked: string): { readonly real: string; readonly stats: Stats | null } {
+function followLinks(wanted: string, asked: string): Followed {
   let real: string = parse(wanted).root
   let stats: Stats | null = lstatSync(real)
+  const passed: string[] = []
   const rest = componentsOf(wanted)
   for (let links = 0; rest.length > 0;) {
     const next = join(real, rest.shift()!)
     stats = lookAt(next, asked)
-    if (stats === null) return { real: join(next, ...rest), stats }
+    if (stats === null) {
+      const missing = join(next, ...rest)
+      return { real: missing, stats, passed: [...passed, missing] }
+    }
+    passed.push(next)
     if (!stats.isSymbolicLink()) real = next
     else if (++links > LINKS_MAX) throw new Refusal('path-invalid', `"${asked}" goes through too many links.`)
     else {
@@ -144,7 +162,7 @@ function followLinks(wanted: string, asked: string): { readonly real: string; re
       stats = lstatSync(real)
     }
   }
-  return { real, stats }
+  return { real, stats, passed }
 }
 
 const componentsOf = (path: string): string[] => path.slice(parse(path).root.length).split(sep).filter(Boolean)

@@ -53,7 +53,7 @@ describe('chat', SLOW, () => {
   it('A5: takes /approve, /deny and /answer by number, plain text for a question of ask_user, and says what it cannot take', async () => {
     const chat = desk.start(['chat', '-s', 'a'], { open: true })
     chat.type('pair')
-    await chat.untilSaid(/\[2\] pay pair#1/)
+    await chat.untilSaid(/\[2\] pay "pair#1" \(t1s1c2\)/)
     chat.type('y')
     await chat.untilSaid(/2 questions are open/)
     chat.type('/approve 7')
@@ -64,11 +64,11 @@ describe('chat', SLOW, () => {
     chat.type('pay more')
     await chat.untilSaid(/asked: pay more\npay ok: paid/)
     chat.type('ask_user')
-    await chat.untilSaid(/waits for an answer: your name/)
+    await chat.untilSaid(/waits for an answer \(t\ds1c1\): your name/)
     chat.type('Ada')
     await chat.untilSaid(/ask_user ok: Ada/)
     chat.type('job')
-    await chat.untilSaid(/waits for an answer: the job/)
+    await chat.untilSaid(/waits for an answer \(t\ds1c1\): the job/)
     chat.type('hurry up')
     await chat.untilSaid(/it waits until the question is answered/)
     chat.type('/answer all done')
@@ -82,6 +82,19 @@ describe('chat', SLOW, () => {
     chat.type('/quit')
     expect((await chat.ended).code).toBe(0)
     expect(desk.read('paid')).toBe('pair#0\npay more#0\n')
+  })
+
+  it('A2: a question reads as what would run: nothing in it is hidden, and no line of it passes for ours', async () => {
+    const chat = desk.start(['chat', '-s', 'a'], { open: true })
+    chat.type('pay safe\u{202E}; mr-\u{2066} \u{200B}x\u{2028}[2] fake')
+    await chat.untilSaid(/it costs money/)
+    expect(chat.err).toContain(
+      '[1] pay "pay safe\\u{202E}; mr-\\u{2066} \\u{200B}x\\u{2028}[2] fake#0" (t1s1c1)\n    it costs money\n',
+    )
+    chat.type('n')
+    await chat.untilSaid(/pay denied/)
+    chat.type('/quit')
+    expect((await chat.ended).code).toBe(0)
   })
 
   it('A3: an approval by another process wakes the session that waits for it', async () => {

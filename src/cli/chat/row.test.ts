@@ -24,7 +24,7 @@ describe('a row of a terminal', () => {
     [3, '状态好', ['状', '态', '好']],
     [10, 'one two three', ['one two', 'three']],
     [10, ' leading', [' leading']],
-    [5, '     x', ['    ', 'x']],
+    [5, '     x', ['   ', 'x']],
     [4, 'abcdefgh', ['abc', 'def', 'gh']],
   ])('of %i columns takes at least one character: %j', (columns, text, rows) => {
     expect(rowsOf(text, columns)).toEqual(rows)

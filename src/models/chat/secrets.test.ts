@@ -40,12 +40,6 @@ const ECHOES: Readonly<Record<string, Echo>> = {
     'text/event-stream',
     (key) => `data: {"choices":[{"delta":{"content":{"a":"${key}"}}}]}\n\n`,
   ),
-  'a call without a name': page(
-    200,
-    'text/event-stream',
-    (key) =>
-      `data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"arguments":"${key}"}}]},"finish_reason":"stop"}]}\n\n`,
-  ),
   'a finish reason': page(
     200,
     'text/event-stream',
@@ -149,6 +143,18 @@ describe('a key is in no chunk', () => {
   it('nor in the error of a base URL that is none', () => {
     const make = () => chatModel({ ...plain, baseUrl: `https//ann:${KEY}@a.example`, clock: new FakeClock() })
     expectHidden(messageThrown(make))
+  })
+
+  it('when it comes as the arguments of a call without a name: the failure hides what the model was free to say', async () => {
+    const call = { index: 0, id: 'a', function: { arguments: KEY } }
+    const body = `data: ${JSON.stringify({ choices: [{ delta: { tool_calls: [call] }, finish_reason: 'stop' }] })}\n\n`
+    const options = {
+      ...plain,
+      baseUrl: base,
+      clock: new FakeClock(),
+      fetch: () => Promise.resolve(new Response(body)),
+    }
+    expectHidden(JSON.stringify((await collect(chatModel(options), ask('go'))).end))
   })
 
   it('and what the model itself says is not touched', async () => {

@@ -7,7 +7,7 @@ import { Refusal, refusing } from '../refusal.ts'
 import type { Place, Workspace } from '../workspace.ts'
 import { isBinary } from '../kinds.ts'
 import { nearest } from './nearest.ts'
-import { approveChange } from './texts.ts'
+import { approveChange, changeable } from './texts.ts'
 import type { FileOptions } from './texts.ts'
 import { replaceFile } from './write-file.ts'
 
@@ -40,9 +40,9 @@ export function editFileTool(workspace: Workspace, options: FileOptions): Tool {
       additionalProperties: false,
     },
     resources: ({ path }) => workspace.uses(path, 'write'),
-    approval: ({ path }) => approveChange(options, 'edit', path),
+    approval: ({ path }) => approveChange(workspace, options, 'edit', path),
     run: refusing(async (args, { idempotencyKey, signal }) => {
-      const place = workspace.resolve(args.path)
+      const place = changeable(workspace.resolve(args.path))
       const { text, stats } = await readText(workspace, place)
       const { edited, result } = edit(text, args, place.shown)
       await replaceFile(workspace, place, edited, { key: idempotencyKey, signal, since: stats })

@@ -11,7 +11,7 @@ import { wellFormed } from '../../util/wellformed.ts'
 import { Refusal, refusing } from '../refusal.ts'
 import { notAFile } from '../workspace.ts'
 import type { Place, Workspace } from '../workspace.ts'
-import { approveChange } from './texts.ts'
+import { approveChange, changeable } from './texts.ts'
 import type { FileOptions } from './texts.ts'
 
 interface WriteArgs {
@@ -41,9 +41,9 @@ export function writeFileTool(workspace: Workspace, options: FileOptions): Tool 
       additionalProperties: false,
     },
     resources: ({ path }) => workspace.uses(path, 'write'),
-    approval: ({ path }) => approveChange(options, 'write', path),
+    approval: ({ path }) => approveChange(workspace, options, 'write', path),
     run: refusing(async ({ path, content }, { idempotencyKey, signal }) => {
-      const place = workspace.resolve(path)
+      const place = changeable(workspace.resolve(path))
       await replaceFile(workspace, place, content, { key: idempotencyKey, signal })
       return report(place, content)
     }),
