@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quoted } from '../util/text.ts'
+import { wellFormed } from '../util/wellformed.ts'
 import { Secrets } from './secrets.ts'
 
 const key = fc.string({
@@ -37,7 +38,7 @@ describe('secrets', () => {
   it('leave every other text as it is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {
-        fc.pre(!text.includes('sk-s') && text.isWellFormed())
+        fc.pre(!text.includes('sk-s') && wellFormed(text) === text)
         const secrets = new Secrets({ provider: 'acme', baseUrl: 'https://a.example', apiKey: 'sk-secret-of-mine' })
         expect(secrets.hide(text)).toBe(text)
       }),

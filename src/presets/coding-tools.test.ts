@@ -45,4 +45,12 @@ describe('codingTools', () => {
     expect(asking({ approval: 'never' })).toEqual([])
     expect(asking({ fileApproval: 'ask' })).toEqual(['write_file', 'edit_file', 'shell'])
   })
+
+  it('A1: the project configuration and .git are asked for whatever the options say', () => {
+    const tools = codingTools({ root: scratch.path, approval: 'never', fileApproval: 'never', locale: 'zh' })
+    for (const path of ['turnstep.config.mjs', '.git/hooks/pre-commit']) {
+      const asking = tools.filter((tool) => tool.approval({ path, command: 'ls' })?.includes(path) === true)
+      expect(asking.map(({ name }) => name)).toEqual(['write_file', 'edit_file'])
+    }
+  })
 })

@@ -60,7 +60,10 @@ describe('models by name', () => {
 
   it('refuse a key that cannot be sent, and do not show it', () => {
     const error = errorOf(() => resolve('deepseek/x', { DEEPSEEK_API_KEY: 'sk-one\nsk-two' }))
-    expect([error.code, error.message]).toEqual(['config-invalid', expect.stringContaining('a line break at position 7')])
+    expect([error.code, error.message]).toEqual([
+      'config-invalid',
+      expect.stringContaining('a line break at position 7'),
+    ])
     expect(error.message).not.toContain('sk-')
   })
 

@@ -37,10 +37,27 @@ export function asLogged(value: unknown): Json {
   return JSON.parse(text) as Json
 }
 
-/** A value that is no result by type, as the text that a model can read of it. */
+/** Any value as the text that a model can read of it. Never throws. */
 export function asText(value: unknown): string {
+  switch (typeof value) {
+    case 'string':
+      return value
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return `${value}`
+    case 'object':
+      return objectText(value)
+    case 'undefined':
+    case 'symbol':
+    case 'function':
+      return `(a ${typeof value})`
+  }
+}
+
+function objectText(value: unknown): string {
   try {
-    return typeof value === 'object' ? JSON.stringify(asLogged(value)) : String(value)
+    return JSON.stringify(asLogged(value))
   } catch (error) {
     return `(a result that cannot be shown: ${messageOf(error)})`
   }

@@ -3,6 +3,8 @@
  * it, and what Turnstep keeps. Such names count in any folder, since any folder may be worked in.
  */
 
+import { Refusal } from './refusal.ts'
+
 /** `config`: the command line runs it. `git`: git does. `state`: the sessions themselves. */
 export type Guard = 'config' | 'git' | 'state'
 
@@ -21,4 +23,13 @@ function plainName(name: string): string {
     .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '')
     .toLowerCase()
     .replace(/(:.*|[. ]+)$/s, '')
+}
+
+/** The place, if it may be changed at all. Refuses with `guarded` what Turnstep itself keeps. */
+export function changeable<P extends { readonly shown: string; readonly guard: Guard | null }>(place: P): P {
+  if (place.guard !== 'state') return place
+  throw new Refusal(
+    'guarded',
+    `"${place.shown}" is where Turnstep keeps its sessions, and is not to be changed. Use another folder.`,
+  )
 }

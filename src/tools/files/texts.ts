@@ -1,4 +1,5 @@
 /** What people read of the file tools. */
+import { normalize } from 'node:path'
 import type { Locale } from '../../runtime/wording.ts'
 import { Refusal } from '../refusal.ts'
 import type { Place, Workspace } from '../workspace.ts'
@@ -41,7 +42,7 @@ export function approveChange(
   const place = placeOf(workspace, path)
   const guard = place?.guard ?? null
   if (place === null || guard === null || guard === 'state') return approval === 'ask' && texts[what](short(path))
-  const named = place.shown === path ? short(path) : texts.through(short(place.shown), short(path))
+  const named = place.shown === normalize(path) ? short(path) : texts.through(short(place.shown), short(path))
   return texts[guard](texts[what](named))
 }
 
@@ -59,9 +60,3 @@ function placeOf(workspace: Workspace, path: string): Place | null {
 const short = (path: string): string => (path.length > PATH_CHARS_MAX ? `…${path.slice(-PATH_CHARS_MAX)}` : path)
 
 const PATH_CHARS_MAX = 300
-
-/** A place that may be changed. Refuses with `guarded` what Turnstep itself keeps. */
-export function changeable(place: Place): Place {
-  if (place.guard !== 'state') return place
-  throw new Refusal('guarded', `"${place.shown}" belongs to Turnstep, which keeps its sessions there. Use another folder.`)
-}

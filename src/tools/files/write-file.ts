@@ -8,10 +8,11 @@ import type { Tool, ToolResult } from '../../runtime/tool.ts'
 import { sizeOf } from '../../util/cut.ts'
 import { quickHash } from '../../util/hash.ts'
 import { wellFormed } from '../../util/wellformed.ts'
+import { changeable } from '../guard.ts'
 import { Refusal, refusing } from '../refusal.ts'
 import { notAFile } from '../workspace.ts'
 import type { Place, Workspace } from '../workspace.ts'
-import { approveChange, changeable } from './texts.ts'
+import { approveChange } from './texts.ts'
 import type { FileOptions } from './texts.ts'
 
 interface WriteArgs {
