@@ -20,4 +20,4 @@ export function visibleLines(text: string): string {
 const LINE_MARK = '│'
 const LINE_ENDS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/
 const UNSEEN =
-  /(?![\t\u{FE0E}\u{FE0F}])[\p{Default_Ignorable_Code_Point}\p{Format}\p{Control}\p{Surrogate}\p{Line_Separator}\p{Paragraph_Separator}]/gu
+  /(?!\t|\uFE0E|\uFE0F)[\p{Default_Ignorable_Code_Point}\p{Format}\p{Control}\p{Surrogate}\p{Line_Separator}\p{Paragraph_Separator}]/gu

@@ -1,10 +1,10 @@
 /**
- * Finds and stops all that a program started (C10). Knows a process as family by its group or session, by a variable in its
- * environment that it cannot easily lose, or by its parent; so one that made a session of its own is found too. On systems
- * without `/proc` only the group is known.
+ * Finds and stops what a program started (C10). Knows a process as family by its group or session, by a variable in its
+ * environment, by an output pipe of the program that it still holds, or by its parent; so one that made a session of its own is
+ * found too. One that gave up all of these, as a daemon can on purpose, is not. On systems without `/proc` only the group is known.
  */
-import { readFileSync } from 'node:fs'
-import { readFile, readdir } from 'node:fs/promises'
+import { readFileSync, readlinkSync } from 'node:fs'
+import { readFile, readdir, readlink } from 'node:fs/promises'
 import type { Clock } from '../runtime/ports.ts'
 import type { FoundProcess } from '../runtime/processes.ts'
 
@@ -17,6 +17,8 @@ export interface Family {
   readonly marker: string
   /** In the system's ticks since boot: what is older is no family. */
   readonly startedAt: number
+  /** Its output pipes, as the system names them. */
+  readonly pipes: readonly string[]
   /** Whether the leader was collected: its number may then belong to a stranger. */
   isLeaderGone(): boolean
 }
@@ -29,6 +31,20 @@ export function startTime(leader: number): number {
     // Without it everything is looked at, which is only slower.
     return 0
   }
+}
+
+/** Contract: called right after the start, before the program could redirect its output. */
+export function outputPipes(leader: number): readonly string[] {
+  return [1, 2].flatMap((fd) => {
+    try {
+      const link = readlinkSync(`/proc/${leader}/fd/${fd}`)
+      // Anything else, such as `/dev/null`, is held by strangers too.
+      return /^(socket|pipe):/.test(link) ? [link] : []
+    } catch {
+      // Gone already, or no `/proc`: nobody is known by its pipes.
+      return []
+    }
+  })
 }
 
 interface Member extends FoundProcess {
@@ -107,7 +123,7 @@ interface Row {
 }
 
 async function ownRows(family: Family, rows: readonly Row[]): Promise<ReadonlySet<number>> {
-  const { leader, marker, startedAt } = family
+  const { leader, marker, startedAt, pipes } = family
   const young = rows.filter((row) => row.startedAt >= startedAt && row.pid !== process.pid)
   const isReused = family.isLeaderGone() && rows.some(({ pid, state }) => pid === leader && state !== 'Z')
   const own = new Set<number>()
@@ -116,7 +132,9 @@ async function ownRows(family: Family, rows: readonly Row[]): Promise<ReadonlySe
     if (!isReused && (row.group === leader || row.session === leader)) own.add(row.pid)
     else unsure.push(row)
   }
-  const marked = await Promise.all(unsure.map(({ pid }) => hasMarker(pid, marker)))
+  const marked = await Promise.all(
+    unsure.map(async (row) => (await hasMarker(row.pid, marker)) || (await holdsPipe(row, pipes))),
+  )
   unsure.forEach(({ pid }, index) => marked[index] === true && own.add(pid))
   // Children of family are family. Every pass but the last adds one, so there are no more passes than rows.
   for (let before = -1; before !== own.size;) {
@@ -156,6 +174,14 @@ function readStat(pid: number, stat: string): Row | null {
 
 async function hasMarker(pid: number, marker: string): Promise<boolean> {
   return `\0${await readProc(pid, 'environ')}`.includes(`\0${FAMILY_VARIABLE}=${marker}\0`)
+}
+
+async function holdsPipe({ pid, parent }: Row, pipes: readonly string[]): Promise<boolean> {
+  // A child that another thread of ours starts just now holds all that we hold, until it runs its program.
+  if (pipes.length === 0 || parent === process.pid) return false
+  const names = await readdir(`/proc/${pid}/fd`).catch(() => [])
+  const links = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => '')))
+  return links.some((link) => pipes.includes(link))
 }
 
 const COMMAND_CHARS_MAX = 120

@@ -224,6 +224,29 @@ describe('survivors (case 022)', () => {
     expect(isAlive(survivors[0]!.pid)).toBe(false)
   })
 
+  it.runIf(isLinux).each([
+    ['a daemon', 'env -i setsid -f sleep 33; echo done'],
+    ['a daemon that holds one of the pipes', 'env -i setsid -f sleep 33 >/dev/null; echo done'],
+    ['a grandchild of one that left', 'env -i setsid sh -c "sleep 33 & exit"; echo done'],
+  ])(
+    'C10: %s with an empty environment and a session of its own is known by the pipe that it holds',
+    async (_what, command) => {
+      const { output, survivors, unreaped } = await run(command)
+      expect([output.text, unreaped]).toEqual(['done\n', []])
+      expect(survivors.map(({ command: shown }) => shown)).toEqual([expect.stringMatching(/sleep 33$/)])
+      expect(isAlive(survivors[0]!.pid)).toBe(false)
+    },
+  )
+
+  it.runIf(isLinux)('C10: programs of others that run at the same time are no survivors', async () => {
+    const results = await Promise.all([run('sleep 0.3; echo one'), run('sleep 33 & echo two'), run('echo three')])
+    expect(results.map(({ end, survivors }) => [end, survivors.length])).toEqual([
+      [exited(0), 0],
+      [exited(0), 1],
+      [exited(0), 0],
+    ])
+  })
+
   it('C10: by policy a declared server is kept', async () => {
     const { survivors } = await run('sleep 32 >/dev/null 2>&1 & echo done', { survivors: 'keep' })
     expect(survivors).toHaveLength(1)

@@ -19,7 +19,7 @@ import { RESULT_LIMITS } from '../util/cut.ts'
 import { deferred } from '../util/deferred.ts'
 import { HeadTail } from '../util/head-tail.ts'
 import { messageOf } from '../util/text.ts'
-import { FAMILY_VARIABLE, findFamily, killGroupNow, startTime, stopFamily } from './process-family.ts'
+import { FAMILY_VARIABLE, findFamily, killGroupNow, outputPipes, startTime, stopFamily } from './process-family.ts'
 import type { Family } from './process-family.ts'
 
 /** The plain implementation of the port: no sandbox, the host's own user. */
@@ -35,7 +35,8 @@ export const runProcess: RunProcess = async (request) => {
   const isLeaderGone = (): boolean => child.exitCode !== null || child.signalCode !== null
   guardGroup(pid)
   try {
-    return await attend(child, { leader: pid, marker, startedAt: startTime(pid), isLeaderGone }, output, request)
+    const family = { leader: pid, marker, startedAt: startTime(pid), pipes: outputPipes(pid), isLeaderGone }
+    return await attend(child, family, output, request)
   } finally {
     releaseGroup(pid)
   }

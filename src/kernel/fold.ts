@@ -11,7 +11,7 @@ import type { CallId, InputId } from './ids.ts'
 import { refusal, type RuleBreak } from './legality.ts'
 import { textOf } from './message.ts'
 import type { Call, State, Step, Turn } from './state.ts'
-import { GUARD_STEPS_MAX, SETTLED_MAX, STRAGGLERS_MAX } from './state.ts'
+import { grantKey, GUARD_STEPS_MAX, SETTLED_MAX, STRAGGLERS_MAX } from './state.ts'
 
 /** The state before the first event. */
 export function emptyState(): State {
@@ -340,7 +340,7 @@ function decideApproval(s: State, e: EventOf<'call.approval-decided'>): void {
   call.status = e.decision === 'allow' ? 'approved' : 'refused'
   call.expiresAt = null
   call.refusal = e.decision === 'allow' ? null : (e.reason ?? '')
-  if (e.decision === 'allow' && e.grant === 'session') s.grants.add(call.record.name)
+  if (e.decision === 'allow' && e.grant === 'session') s.grants.add(grantKey(call.record.name, call.question ?? ''))
 }
 
 function endCall(s: State, e: EventOf<'call.ended'>): void {

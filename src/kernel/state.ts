@@ -39,7 +39,7 @@ export interface State {
   held: null | { seq: number }
   /** A yes at the step limit: a new turn is owed (T4). */
   goOn: boolean
-  /** Tools that need not ask again in this session (A2). */
+  /** Questions that need not be asked again in this session (A2), by `grantKey`. */
   grants: Set<string>
   lastTurn: null | { n: number; outcome: TurnOutcome; goal: Goal; seq: number }
   usage: Usage
@@ -169,3 +169,8 @@ export const GUARD_STEPS_MAX = 16
 
 /** A snapshot: the state as JSON text, of this format. */
 export type Snapshot = Brand<string, 'Snapshot'>
+
+/** What an "always" covers: the same tool asking the same question. Another reason to ask is another question. */
+export function grantKey(tool: string, question: string): string {
+  return `${tool}\n${question}`
+}

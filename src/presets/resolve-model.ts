@@ -170,7 +170,8 @@ function customProvider(name: string, options: ResolveOptions): Provider {
 
 function firstSet(names: readonly string[], { env }: Pick<ResolveOptions, 'env'>): string | undefined {
   for (const name of names) {
-    const value = env(name)
+    // A key that was read from a file mostly has its line break with it.
+    const value = env(name)?.trim()
     if (value !== undefined && value !== '') return value
   }
   return undefined
@@ -180,7 +181,7 @@ function firstSet(names: readonly string[], { env }: Pick<ResolveOptions, 'env'>
 function firstUrl(names: readonly string[], options: Pick<ResolveOptions, 'env'>): string | undefined {
   const variable = names.find((name) => firstSet([name], options) !== undefined)
   if (variable === undefined) return undefined
-  const value = options.env(variable)!
+  const value = firstSet([variable], options)!
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value
   throw new TurnstepError(
     'config-invalid',

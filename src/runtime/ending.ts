@@ -69,7 +69,9 @@ async function settlePending(run: Run): Promise<void> {
   const policy = run.state.turn!.abort!.pending
   if (policy !== 'return' && policy !== 'drop') return
   if (run.journal.holdsResults) await run.journal.flush()
-  const inputs = run.inbox.messages(['steer', 'note', 'followup'])
+  const { at } = run.state.turn!.abort!
+  // What came after the abort was not meant by it.
+  const inputs = run.inbox.messages(['steer', 'note', 'followup']).filter((input) => input.at <= at)
   for (const input of inputs) {
     const reason = policy === 'return' ? 'returned' : 'dropped'
     run.journal.record({ type: 'input.rejected', input: input.id, lane: input.lane, reason })

@@ -21,6 +21,8 @@ import { neutralise } from './wording.ts'
 /** How often the text so far is kept for the case of a crash. */
 const PARTIAL_EVERY_MS = 1_000
 const QUOTE_MAX = 400
+/** Attempts of one step, whatever a plugin decides. */
+const ATTEMPTS_BOUND = 100
 
 const NO_TERMINAL: Failure = {
   kind: 'interrupted',
@@ -219,7 +221,7 @@ export class Inference {
 
   async #decide(failure: Failure, attempt: number): Promise<number | null> {
     const run = this.#run
-    if (run.state.step?.purpose === 'limit') return null
+    if (run.state.step?.purpose === 'limit' || attempt >= ATTEMPTS_BOUND) return null
     let decided: number | null | undefined
     await askEach(
       run,

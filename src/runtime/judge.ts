@@ -8,7 +8,7 @@ import type { CallId } from '../kernel/ids.ts'
 import { askHook } from './ask-hook.ts'
 import { judgeRepetition } from '../kernel/guard.ts'
 import { TurnstepError } from '../kernel/errors.ts'
-import type { Call } from '../kernel/state.ts'
+import { grantKey, type Call } from '../kernel/state.ts'
 import { canonicalJson, isPlainObject } from '../util/json.ts'
 import { asLogged } from './borders.ts'
 import { wellFormed } from '../util/wellformed.ts'
@@ -133,7 +133,7 @@ export class Judge {
     const asked = await askEach(
       this.#run,
       'decideCall',
-      (hook, context) => hook({ record, args: prepared.args, tool: prepared.tool }, context),
+      (hook, context) => hook({ record, args: argsOf(verdict) ?? prepared.args, tool: prepared.tool }, context),
       (answer) => void (verdict = stronger(verdict, sound(answer))),
       (error) => void (verdict = stronger(verdict, { kind: 'deny', reason: error.message })),
     )
@@ -142,7 +142,7 @@ export class Judge {
 
   /** What was granted for the session need not be asked again, whoever asks; a denial stands (A2). */
   #granted({ record }: Call, verdict: CallDecision): CallDecision {
-    if (verdict.kind !== 'ask' || !this.#run.state.grants.has(record.name)) return verdict
+    if (verdict.kind !== 'ask' || !this.#run.state.grants.has(grantKey(record.name, verdict.reason))) return verdict
     return { kind: 'allow', ...(verdict.args === undefined ? {} : { args: verdict.args }) }
   }
 

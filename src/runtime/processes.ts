@@ -60,7 +60,8 @@ export interface ProcessResult {
 
 /**
  * Runs a program with no input, in a process group of its own, and resolves when it is over; never rejects. Contract: when it
- * resolves, nothing that the program started runs any more, wherever it hid, except `unreaped` and what `keep` lets live; no
- * timer, listener or descriptor is left.
+ * resolves, nothing that is known as started by the program runs any more, except `unreaped` and what `keep` lets live; no timer,
+ * listener or descriptor is left. Known is what shares its group or session, its marked environment or its output, and the children
+ * of those that are seen; without a sandbox, a daemon that gives up all of these on purpose is not.
  */
 export type RunProcess = (request: ProcessRequest) => Promise<ProcessResult>

@@ -261,7 +261,7 @@ export class Runner implements Run {
         if (!(error instanceof InputsGone)) throw error
         await this.#reload()
       }
-      if (effect.kind === 'infer' || effect.kind === 'execute') busy = 0
+      if (this.#inference.live || this.#pool.live.size > 0) busy = 0
       if (++busy % BUSY_YIELD === 0) await new Promise<void>((resolve) => this.clock.after(0, resolve))
       if (busy > BUSY_MAX)
         throw new TurnstepError(

@@ -66,7 +66,7 @@ export class StoredSession implements SessionHandle {
     return this.#postMessage('note', content, options)
   }
 
-  abort(options: AbortOptions = {}): Promise<Receipt> {
+  async abort(options: AbortOptions = {}): Promise<Receipt> {
     const { reason = 'the user asked for it', pending = 'keep', graceMs } = options
     if (!['keep', 'return', 'drop'].includes(pending))
       throw new TurnstepError(

@@ -7,7 +7,6 @@ import { inputId, sessionId } from '../../src/kernel/ids.ts'
 import { textOf } from '../../src/kernel/message.ts'
 import { scriptedModel, type Script } from '../../src/models/scripted/index.ts'
 import { agent } from '../../src/runtime/agent.ts'
-import type { SessionHandle } from '../../src/runtime/session.ts'
 import type { SyncPoint, SyncPoints } from '../../src/runtime/sync-points.ts'
 import { foldLog } from '../kit/invariants.ts'
 import { noopPlugin } from '../kit/noop.ts'
@@ -33,7 +32,8 @@ async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: n
   tools.add('quick', { kind: 'returns', text: 'ok' }, { effect: 'read' })
   tools.add('slow', { kind: 'obeys' }, { effect: 'read' })
   const reached = new Map<SyncPoint, number>()
-  let handle: SessionHandle
+  await world.store.create(SESSION)
+  const handle = await world.start().harness.attach(SESSION)
   let isOver = false
   /** The log's tail when it came. */
   let tail = 0
@@ -47,8 +47,6 @@ async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: n
       await (verb === 'abort' ? handle.abort({ id: 'it' }) : handle.steer('hear this', { id: 'it' }))
     },
   }
-  await world.store.create(SESSION)
-  handle = await world.start().harness.attach(SESSION)
   await handle.send('go')
   await world.start({ sync, plugins: [LISTENER] }).open(agent({ model: scriptedModel(SCRIPT), tools: tools.all }))
   await world.settle()

@@ -135,8 +135,8 @@ describe('approvals', SLOW, () => {
     expect((await desk.run(['run', '-s', 'a', 'pair'])).code).toBe(6)
     const unnamed = await desk.run(['approve', '-s', 'a'])
     expect(unnamed).toMatchObject({ code: 2, out: '' })
-    expect(unnamed.err).toContain('[1] pay pair#0')
-    expect(unnamed.err).toContain('[2] pay pair#1')
+    expect(unnamed.err).toContain('[1] pay "pair#0" (t1s1c1)')
+    expect(unnamed.err).toContain('[2] pay "pair#1" (t1s1c2)')
     expect(await desk.run(['deny', '-s', 'a', 't1s1c2', '--reason', 'once is enough'])).toMatchObject({ code: 0 })
     expect(await desk.run(['approve', '-s', 'a', '1'])).toMatchObject({ code: 0 })
     expect(await desk.run(['deny', '-s', 'a', 'nothing'])).toMatchObject({

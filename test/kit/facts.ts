@@ -52,8 +52,10 @@ const FACTS: Facts = {
 
 const TEXT_MAX = 110
 
+/** Cut; and without what only some versions of Node say about broken JSON. */
 function quote(text: string): string {
-  return JSON.stringify(text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}…` : text)
+  const same = text.replace(/ \(line \d+ column \d+\)/, '')
+  return JSON.stringify(same.length > TEXT_MAX ? `${same.slice(0, TEXT_MAX)}…` : same)
 }
 
 function parts(content: readonly (Part | ReplyPart)[]): string {

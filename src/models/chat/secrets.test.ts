@@ -71,8 +71,9 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const name = decodeURIComponent(request.url!.split('/')[1]!)
     const sent = [request.headers.authorization, request.headers['x-api-key']].find((value) => value !== undefined)
-    if (name === 'cut') response.writeHead(401).end(`${lead}${sent} is wrong`)
-    else if (name === 'cut-200') response.writeHead(200, { 'content-type': 'text/html' }).end(`${lead}${sent} is wrong`)
+    if (name === 'cut') response.writeHead(401).end(`${lead}${String(sent)} is wrong`)
+    else if (name === 'cut-200')
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`${lead}${String(sent)} is wrong`)
     else response.end(ECHOES[name]!(String(sent), request, response))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -119,7 +120,9 @@ describe('a key is in no chunk', () => {
 
   it('when the transport quotes it', async () => {
     const quoting: typeof fetch = (url, init) =>
-      Promise.reject(new TypeError('fetch failed', { cause: new Error(`${String(url)} ${JSON.stringify(init)}`) }))
+      Promise.reject(
+        new TypeError('fetch failed', { cause: new Error(`${JSON.stringify(url)} ${JSON.stringify(init)}`) }),
+      )
     expectHidden(await logged('x', { fetch: quoting }))
   })
 
