@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { id, log, text } from '../../test/kit/log.ts'
 import { noUsage } from './failure.ts'
 import { inputId } from './ids.ts'
-import { SETTLED_MAX, STRAGGLERS_MAX } from './state.ts'
+import { SETTLED_MAX, STRAGGLERS_MAX, grantKey } from './state.ts'
 
 const USAGE = { known: true, input: 10, cacheRead: 4, cacheWrite: 0, output: 3, reasoning: 1 }
 
@@ -143,7 +143,7 @@ describe('what a state remembers', () => {
     expect(session.turn().entered('a').state.turn!.entered).toBe(1)
   })
 
-  it('A2: a grant, for tools of that name', () => {
+  it('A2: a grant, for that tool asking that question', () => {
     const session = log()
       .asked()
       .calls({ name: 'pay', effect: 'write' })
@@ -156,7 +156,7 @@ describe('what a state remembers', () => {
       grant: 'session',
       input: inputId('yes'),
     })
-    expect([...session.state.grants]).toEqual(['pay'])
+    expect([...session.state.grants]).toEqual([grantKey('pay', 'r')])
   })
 
   it('A2 C3: the arguments that were asked about, until others are started with', () => {
