@@ -22,7 +22,7 @@ export type Control =
       readonly decision: 'allow' | 'deny'
       /** Hash of the arguments that were seen; a decision on other arguments is stale (A2). */
       readonly argsHash?: string
-      /** `session`: the same tool need not ask again in this session. */
+      /** `session`: the same question of the same tool need not be asked again in this session. */
       readonly grant: 'once' | 'session'
       readonly reason?: string
     }
