@@ -38,7 +38,7 @@ export interface AbortOptions extends PostOptions {
 
 /** How a call is approved. */
 export interface ApproveOptions extends PostOptions {
-  /** The tool need not ask again in this session (A2). Default: once. */
+  /** The same question of the same tool need not be asked again in this session (A2). Default: once. */
   readonly always?: boolean
   /** Of the arguments that were seen, as `Ask` gives it: the approval of other arguments is stale (A2). */
   readonly argsHash?: string

@@ -80,7 +80,7 @@ export const en = {
     now: 'also give up a model call that has shown nothing yet',
     reason: 'why, for the log',
     pending: 'what becomes of the queue: keep, return or drop',
-    always: 'this tool need not ask again in this session',
+    always: 'the same question of this tool need not be asked again in this session',
     error: 'the result is a failure',
     limit: 'at most so many',
     follow: 'go on as events come',

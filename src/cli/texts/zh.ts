@@ -79,7 +79,7 @@ export const zh: Texts = {
     now: '同时放弃尚未产生输出的模型调用',
     reason: '记入日志的理由',
     pending: '排队的输入如何处理：keep、return 或 drop',
-    always: '本会话内该工具不再询问',
+    always: '本会话内该工具的同一问题不再询问',
     error: '结果是一次失败',
     limit: '最多这么多',
     follow: '持续输出新事件',
