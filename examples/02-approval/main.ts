@@ -28,7 +28,7 @@ if (before.kind === 'waiting') {
     console.log(`approved: ${ask.reason}`)
     await session.approve(ask.call)
   }
-} else await session.send('Order 7 arrived broken, please refund its 42 EUR.')
+} else await session.send('Order 7 arrived broken, please refund its 42 EUR.', { id: 'order-7-refund' }) // said once, however often this runs
 
 const after = await session.settled()
 if (after.kind === 'waiting') for (const ask of after.asks) console.log(`waiting: ${ask.reason}`)

@@ -26,6 +26,7 @@ const OF_CODE: Partial<Record<ErrorCode, number>> = {
   'input-missing': EXIT.usage,
   'input-settled': EXIT.usage,
   'ask-missing': EXIT.usage,
+  'agent-mismatch': EXIT.config,
   'step-missing': EXIT.usage,
   'import-invalid': EXIT.usage,
   'config-invalid': EXIT.config,

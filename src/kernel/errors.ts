@@ -23,6 +23,7 @@ export const ERRORS = {
   'input-settled': 'terminal',
   'input-not-entered': 'terminal',
   'ask-missing': 'terminal',
+  'agent-mismatch': 'terminal',
   'step-missing': 'terminal',
   'model-unknown': 'terminal',
   'model-key-missing': 'terminal',

@@ -17,6 +17,7 @@ import { findPlace, type PlaceFlags } from '../settings.ts'
 import { showError } from '../show-error.ts'
 import { TurnView } from '../turn-view.ts'
 import { watch, type Watching } from '../watching.ts'
+import { refuseForeignTurn } from '../foreign.ts'
 import { waitingInputs } from './queue.ts'
 
 export interface ChatFlags extends PlaceFlags, AgentFlags, SessionFlags {}
@@ -28,6 +29,7 @@ export async function chat(cli: Cli, flags: ChatFlags): Promise<number> {
     const name = await namedOrNewSession(cli, opened.store, flags)
     cli.out.line({ type: 'session', session: name, model: modelName(agent) })
     const { state } = await loadState(opened.store, sessionId(name))
+    refuseForeignTurn(cli, name, state, agent)
     const session = await opened.harness.open(agent, { session: name })
     announceModel(cli, agent)
     cli.out.progress(cli.texts.started(name, modelName(agent)))

@@ -15,6 +15,7 @@ import { readStdin } from '../stdin.ts'
 import { waitingInputs } from './queue.ts'
 import { TurnView } from '../turn-view.ts'
 import { watch, type Watching } from '../watching.ts'
+import { refuseForeignTurn } from '../foreign.ts'
 
 export interface RunFlags extends PlaceFlags, AgentFlags, SessionFlags {
   readonly resume?: boolean
@@ -33,6 +34,7 @@ export async function run(cli: Cli, prompt: string | undefined, flags: RunFlags)
     // Opening makes what is missing; there is nothing to go on with in a session that is not there.
     if (task === null) await (await harness.attach(name)).close()
     const { state } = await loadState(store, sessionId(name))
+    refuseForeignTurn(cli, name, state, agent)
     const session = await harness.open(agent, { session: name })
     announceModel(cli, agent)
     cli.out.progress(cli.texts.started(name, modelName(agent)))

@@ -164,7 +164,9 @@ export const en = {
   posted: (lane: string, input: string) => `${lane} is in the queue (${input})`,
   drivenBy: (owner: string) => `${owner} drives the session and will see it`,
   drivenByNobody: (session: string) =>
-    `nobody drives the session now: \`turnstep run -s ${session} --resume\` takes it up`,
+    `nobody drives the session at this moment: a program that has it open goes on by itself; else start yours again, or \`turnstep run -s ${session} --resume\` for a session of the command line`,
+  foreignTurn: (session: string, tool: string) =>
+    `session "${session}" is amid a turn of another agent: its tool "${tool}" is not one of ours. Start the program that it belongs to, or name its agent in turnstep.config.js`,
   state: {
     queued: 'still in the queue',
     entered: (turn: number, step: number) => `entered in turn ${turn}, step ${step}`,

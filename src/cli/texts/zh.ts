@@ -157,7 +157,10 @@ export const zh: Texts = {
 
   posted: (lane, input) => `${lane}已入队（${input}）`,
   drivenBy: (owner) => `${owner} 正在驱动会话，会看到它`,
-  drivenByNobody: (session) => `会话目前无人驱动：\`turnstep run -s ${session} --resume\` 可接手`,
+  drivenByNobody: (session) =>
+    `会话此刻无人驱动：打开着它的程序会自行继续；否则请再次启动它，命令行的会话可用 \`turnstep run -s ${session} --resume\``,
+  foreignTurn: (session, tool) =>
+    `会话“${session}”正处于另一个代理的轮次中：它的工具“${tool}”不在这里。请启动它所属的程序，或在 turnstep.config.js 中指定它的代理`,
   state: {
     queued: '仍在队列中',
     entered: (turn, step) => `已进入第 ${turn} 轮第 ${step} 步`,
@@ -293,6 +296,7 @@ const ADVICE: Record<ErrorCode, string> = {
   'input-settled': '这条输入已了结，不能再修改。',
   'input-not-entered': '这条输入没有进入任何一轮。',
   'ask-missing': '没有这个等待中的问题。',
+  'agent-mismatch': '会话属于另一个代理，请启动它所属的程序。',
   'step-missing': '没有这一步的模型调用，请用历史查看有哪些。',
   'model-unknown': '写成 provider/model，例如 deepseek/deepseek-chat。',
   'model-key-missing': '设置上面指出的环境变量。',
