@@ -84,12 +84,13 @@ describe('chat', SLOW, () => {
     expect(desk.read('paid')).toBe('pair#0\npay more#0\n')
   })
 
+  // Without U+2028: newer Node versions end a typed line at it.
   it('A2: a question reads as what would run: nothing in it is hidden, and no line of it passes for ours', async () => {
     const chat = desk.start(['chat', '-s', 'a'], { open: true })
-    chat.type('pay safe\u{202E}; mr-\u{2066} \u{200B}x\u{2028}[2] fake')
+    chat.type('pay safe\u{202E}; mr-\u{2066} \u{200B}x\u{2060}[2] fake')
     await chat.untilSaid(/it costs money/)
     expect(chat.err).toContain(
-      '[1] pay "pay safe\\u{202E}; mr-\\u{2066} \\u{200B}x\\u{2028}[2] fake#0" (t1s1c1)\n    it costs money\n',
+      '[1] pay "pay safe\\u{202E}; mr-\\u{2066} \\u{200B}x\\u{2060}[2] fake#0" (t1s1c1)\n    it costs money\n',
     )
     chat.type('n')
     await chat.untilSaid(/pay denied/)
