@@ -319,7 +319,7 @@ const SAMPLES: readonly Sample[] = [
   {
     rule: 'machinePaths',
     says: 'the same word inside an address or a longer path',
-    files: { 'docs/a.md': 'https://example.org/work/1 and src/work/a.ts and ~/home/' },
+    files: { 'docs/a.md': 'https://example.org/home/1 and src/work/a.ts and ~/home/' },
     found: [],
   },
 ]
