@@ -1,15 +1,15 @@
 /** Turnstep: a thin loop behind a thick contract. */
-export { agent } from './runtime/agent.ts'
-export type { AgentLimits, AgentSpec } from './runtime/agent.ts'
+export { agent } from './runtime/define/agent.ts'
+export type { AgentLimits, AgentSpec } from './runtime/define/agent.ts'
 export { chatModel, memoryStore, resolveModel, sqliteStore } from './presets/adapters.ts'
 export type { ChatOptions, MemoryStoreOptions, ResolveOptions, SqliteStoreOptions } from './presets/adapters.ts'
 export { createHarness, open } from './presets/harness.ts'
 export type { CreateOptions } from './presets/harness.ts'
 export { defineConfig } from './presets/config.ts'
 export type { ProjectConfig } from './presets/config.ts'
-export type { Harness, HarnessOptions, HarnessPorts, OpenOptions } from './runtime/harness.ts'
-export { tool } from './runtime/define-tool.ts'
-export { defer } from './runtime/tool.ts'
+export type { Harness, HarnessOptions, HarnessPorts, OpenOptions } from './runtime/session/harness.ts'
+export { tool } from './runtime/define/define-tool.ts'
+export { defer } from './runtime/define/tool.ts'
 export type {
   Args,
   CallEnd,
@@ -22,7 +22,7 @@ export type {
   ToolError,
   ToolResult,
   Validated,
-} from './runtime/tool.ts'
+} from './runtime/define/tool.ts'
 export type {
   AbortOptions,
   AnswerOptions,
@@ -42,8 +42,17 @@ export type {
   Turn,
   Watched,
 } from './runtime/session.ts'
-export { token } from './runtime/plugin.ts'
-export type { CallDecision, HookContext, HookName, HookOptions, Hooks, Plugin, Scope, Token } from './runtime/plugin.ts'
+export { token } from './runtime/define/plugin.ts'
+export type {
+  CallDecision,
+  HookContext,
+  HookName,
+  HookOptions,
+  Hooks,
+  Plugin,
+  Scope,
+  Token,
+} from './runtime/define/plugin.ts'
 export type {
   Acquired,
   Append,

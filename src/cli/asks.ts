@@ -1,10 +1,10 @@
 /** Questions that wait for a person: which there are, how they are shown, which one is meant. */
 import { TurnstepError } from '../kernel/errors.ts'
 import type { SessionId } from '../kernel/ids.ts'
-import { loadState } from '../runtime/load.ts'
+import { loadState } from '../runtime/runner/load.ts'
 import type { Store } from '../runtime/ports.ts'
 import type { Ask } from '../runtime/session.ts'
-import { asksOf } from '../runtime/status.ts'
+import { asksOf } from '../runtime/runner/status.ts'
 import { usage, type Cli } from './cli.ts'
 import { argsText } from './describe.ts'
 import { visible, visibleLines } from './visible.ts'

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { TurnstepError } from '../kernel/errors.ts'
 import type { ProjectConfig } from '../presets/config.ts'
-import type { AgentLimits } from '../runtime/agent.ts'
+import type { AgentLimits } from '../runtime/define/agent.ts'
 import { isPlainObject } from '../util/json.ts'
 import type { Cli } from './cli.ts'
 

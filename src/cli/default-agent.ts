@@ -1,7 +1,7 @@
 /** The agent of `run` and `chat`: the config file's, filled up with the tools of the workspace and a model that can be had. */
 import { TurnstepError } from '../kernel/errors.ts'
 import { providerSettings, resolveModel } from '../presets/resolve-model.ts'
-import { agent, type AgentSpec } from '../runtime/agent.ts'
+import { agent, type AgentSpec } from '../runtime/define/agent.ts'
 import type { Model } from '../runtime/ports.ts'
 import { codingTools } from '../presets/coding-tools.ts'
 import { usage, type Cli } from './cli.ts'

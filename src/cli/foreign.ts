@@ -1,6 +1,6 @@
 import { TurnstepError } from '../kernel/errors.ts'
 import type { State } from '../kernel/state.ts'
-import type { AgentSpec } from '../runtime/agent.ts'
+import type { AgentSpec } from '../runtime/define/agent.ts'
 import type { Cli } from './cli.ts'
 
 /**

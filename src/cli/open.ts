@@ -1,6 +1,6 @@
 /** A harness for the time of one command. */
 import { createHarness } from '../presets/harness.ts'
-import type { Harness } from '../runtime/harness.ts'
+import type { Harness } from '../runtime/session/harness.ts'
 import type { Store } from '../runtime/ports.ts'
 import type { Cli } from './cli.ts'
 import { findPlace, openStore, type Place, type PlaceFlags } from './settings.ts'

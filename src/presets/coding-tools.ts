@@ -1,7 +1,7 @@
 /** The tools of a coding agent: files, search and shell of one workspace, started on this host. */
 import { runProcess } from '../host/process.ts'
 import type { RunProcess } from '../runtime/processes.ts'
-import type { Tool } from '../runtime/tool.ts'
+import type { Tool } from '../runtime/define/tool.ts'
 import type { Locale } from '../runtime/wording.ts'
 import { editFileTool, listFilesTool, readFileTool, writeFileTool } from '../tools/files/index.ts'
 import { findFilesTool, grepTool } from '../tools/search/index.ts'

@@ -1,5 +1,5 @@
 /** The project's configuration file, `turnstep.config.js` and its likes: what the command line uses where no flag says otherwise. */
-import type { AgentSpec } from '../runtime/agent.ts'
+import type { AgentSpec } from '../runtime/define/agent.ts'
 import type { Model, Store } from '../runtime/ports.ts'
 import type { Locale } from '../runtime/wording.ts'
 

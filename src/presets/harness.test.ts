@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../models/scripted/index.ts'
-import { agent } from '../runtime/agent.ts'
-import type { Plugin } from '../runtime/plugin.ts'
+import { agent } from '../runtime/define/agent.ts'
+import type { Plugin } from '../runtime/define/plugin.ts'
 import { createHarness, open } from './harness.ts'
 
 function watched() {

@@ -1,6 +1,6 @@
 /** The public test kit: what our own tests use to hold an agent, a tool or a loop to the contract without a network and without waiting. */
 export { drainMicrotasks, FakeClock } from './fake-clock.ts'
-export { foldAll } from '../runtime/load.ts'
+export { foldAll } from '../runtime/runner/load.ts'
 export { emptyState, fold } from '../kernel/fold.ts'
 export { refusal } from '../kernel/legality.ts'
 export type { RuleBreak } from '../kernel/legality.ts'

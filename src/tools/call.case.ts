@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nodeClock } from '../host/node.ts'
 import { callId, sessionId } from '../kernel/ids.ts'
-import type { Args, Tool, ToolContext, ToolError, ToolResult } from '../runtime/tool.ts'
+import type { Args, Tool, ToolContext, ToolError, ToolResult } from '../runtime/define/tool.ts'
 
 export interface Answer {
   /** What the model reads. */

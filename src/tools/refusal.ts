@@ -1,5 +1,5 @@
 /** How a tool of ours says no: thrown inside, an error value at its border. */
-import type { ToolContext, ToolError, ToolResult } from '../runtime/tool.ts'
+import type { ToolContext, ToolError, ToolResult } from '../runtime/define/tool.ts'
 
 /** What the model reads instead of a result: what was seen, and what to do next. Caught by `refusing`. */
 export class Refusal extends Error {

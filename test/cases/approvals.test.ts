@@ -1,7 +1,7 @@
 /** Cases about questions that wait for a person: each is answered for itself, once, and what ran before is not run again. */
 import { describe, expect, it } from 'vitest'
 import type { Script } from '../../src/models/scripted/index.ts'
-import { defer } from '../../src/runtime/tool.ts'
+import { defer } from '../../src/runtime/define/tool.ts'
 import type { Session } from '../../src/runtime/session.ts'
 import type { Bench } from './bench.ts'
 import { agentOf, eventsOf, linesOf, outcomesOf, resultsOf, soon, strictModel, toolOf, useBenches } from './bench.ts'

@@ -1,7 +1,7 @@
 /** Cases about arguments and ids: parsed once, never guessed; a call is known by our id, whatever the provider called it. */
 import { describe, expect, it } from 'vitest'
 import type { ScriptStep } from '../../src/models/scripted/index.ts'
-import type { Args } from '../../src/runtime/tool.ts'
+import type { Args } from '../../src/runtime/define/tool.ts'
 import {
   agentOf,
   eventsOf,

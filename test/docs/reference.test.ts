@@ -13,8 +13,8 @@ const read = (path: string): string => readFileSync(new URL(`../../${path}`, imp
 const EVENTS = read('src/kernel/events.ts')
 const OUTCOME = read('src/kernel/outcome.ts')
 const SESSION = read('src/runtime/session.ts')
-const AGENT = read('src/runtime/agent.ts')
-const HARNESS = read('src/runtime/harness.ts')
+const AGENT = read('src/runtime/define/agent.ts')
+const HARNESS = read('src/runtime/session/harness.ts')
 
 /** Rows whose first cell is one code span, as variants: the fields are the code spans of the column `fields`. */
 function documented(rows: readonly Row[]): Variant[] {
@@ -57,7 +57,7 @@ describe('docs/reference/events.md', () => {
 
 describe('docs/reference/hooks.md', () => {
   const page = read('docs/reference/hooks.md')
-  const plugin = read('src/runtime/plugin.ts')
+  const plugin = read('src/runtime/define/plugin.ts')
 
   it('names every hook, in the order of its source', () => {
     expect(named(tableRows(page).filter((row) => 'hook' in row))).toEqual(membersOf(plugin, 'Hooks'))
@@ -98,7 +98,7 @@ describe('docs/reference/outcomes.md', () => {
 
 describe('docs/reference/config.md', () => {
   const page = read('docs/reference/config.md')
-  const tool = read('src/runtime/tool.ts')
+  const tool = read('src/runtime/define/tool.ts')
 
   it.each([
     ['The agent', AGENT, ['AgentSpec']],

@@ -1,5 +1,5 @@
 /** A plugin that listens to every hook and answers nothing: with it, everything must be as without it. */
-import type { HookName, Hooks, Plugin } from '../../src/runtime/plugin.ts'
+import type { HookName, Hooks, Plugin } from '../../src/runtime/define/plugin.ts'
 
 const silent = async (): Promise<undefined> => {}
 const watching = (): void => {}

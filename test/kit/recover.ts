@@ -2,7 +2,7 @@
 import type { Event, EventOf } from '../../src/kernel/events.ts'
 import type { SessionId } from '../../src/kernel/ids.ts'
 import { scriptedModel } from '../../src/models/scripted/index.ts'
-import { agent } from '../../src/runtime/agent.ts'
+import { agent } from '../../src/runtime/define/agent.ts'
 import { balanceFaults, bodyFaults, callFaults, foldLog, inputFaults } from './invariants.ts'
 import { driveToRest } from './rest.ts'
 import { setUpScenario } from './scenario/play.ts'

@@ -1,8 +1,8 @@
 /** Tools whose bodies do what a test says, and remember each time that they ran. */
 import { z } from 'zod'
 import type { EffectClass, GuardMode, ResourceUse } from '../../src/kernel/events.ts'
-import { tool } from '../../src/runtime/define-tool.ts'
-import { defer, type Args, type Tool, type ToolContext, type ToolResult } from '../../src/runtime/tool.ts'
+import { tool } from '../../src/runtime/define/define-tool.ts'
+import { defer, type Args, type Tool, type ToolContext, type ToolResult } from '../../src/runtime/define/tool.ts'
 import { deferred } from '../../src/util/deferred.ts'
 
 /** What a body does: at once, when it is told to, or never before it is settled by hand. */

@@ -1,6 +1,6 @@
 /** Plugins that every harness of the test kit loads: `TURNSTEP_TEST_PLUGIN=noop` runs the suite with a listener on every hook. */
 import { env } from '../../src/host/node.ts'
-import type { Plugin } from '../../src/runtime/plugin.ts'
+import type { Plugin } from '../../src/runtime/define/plugin.ts'
 import { noopPlugin } from '../kit/noop.ts'
 
 const KNOWN: Readonly<Record<string, Plugin>> = { noop: noopPlugin }

@@ -1,5 +1,5 @@
 /** A plugin that takes its time, and then rejects, refuses, injects, vetoes, asks and denies as chance has it. */
-import type { CallDecision, Plugin } from '../../src/runtime/plugin.ts'
+import type { CallDecision, Plugin } from '../../src/runtime/define/plugin.ts'
 import type { Clock } from '../../src/runtime/ports.ts'
 import type { Chance } from '../kit/random.ts'
 

@@ -5,6 +5,9 @@ const ROWS: readonly (readonly string[])[] = [
   ['util'],
   ['kernel'],
   ['runtime', 'protocol'],
+  ['runtime/define'],
+  ['runtime/runner'],
+  ['runtime/session'],
   ['plugins', 'stores', 'dispatchers', 'models', 'tools', 'host'],
   ['presets', 'client', 'testing'],
   ['index.ts'],
@@ -16,7 +19,16 @@ const ROWS: readonly (readonly string[])[] = [
 const OF_UNITS: readonly string[] = ['plugins', 'stores', 'dispatchers', 'models', 'tools']
 
 /** Layers that run anywhere: no Node module, no package. */
-export const PURE_LAYERS: readonly string[] = ['util', 'kernel', 'runtime', 'protocol', 'client']
+export const PURE_LAYERS: readonly string[] = [
+  'util',
+  'kernel',
+  'runtime',
+  'runtime/define',
+  'runtime/runner',
+  'runtime/session',
+  'protocol',
+  'client',
+]
 
 /** The row in which tests stand at least: they may use what the testing kit may. */
 const TEST_ROW = ROWS.findIndex((row) => row.includes('testing'))
@@ -32,8 +44,10 @@ export interface Place {
 
 /** The place of a file in `src`; null for a file elsewhere. */
 export function placeOf(path: string): Place | null {
-  const [root, layer, ...rest] = path.split('/')
-  if (root !== 'src' || layer === undefined) return null
+  const [root, top, ...rest] = path.split('/')
+  if (root !== 'src' || top === undefined) return null
+  const nested = `${top}/${rest[0]}`
+  const layer = ROWS.some((names) => names.includes(nested)) ? nested : top
   const row = ROWS.findIndex((names) => names.includes(layer))
   const unit = OF_UNITS.includes(layer) && rest.length > 1 ? `${layer}/${rest[0]}` : layer
   return { layer, row, unit }

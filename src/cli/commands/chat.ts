@@ -2,7 +2,7 @@
 import { sessionId, type InputId } from '../../kernel/ids.ts'
 import { isTurnstepError } from '../../kernel/errors.ts'
 import type { State } from '../../kernel/state.ts'
-import { loadState } from '../../runtime/load.ts'
+import { loadState } from '../../runtime/runner/load.ts'
 import type { Session } from '../../runtime/session.ts'
 import { openAsks, showAsks } from '../asks.ts'
 import { openKeyboard, type Keyboard } from '../chat/keyboard.ts'

@@ -1,7 +1,7 @@
 /** `send`, `steer`, `note`, `abort`: input to a session, whoever drives it. */
 import type { PendingPolicy, ReceiptState } from '../../kernel/input.ts'
 import { sessionId } from '../../kernel/ids.ts'
-import { loadState } from '../../runtime/load.ts'
+import { loadState } from '../../runtime/runner/load.ts'
 import type { Receipt, SessionHandle } from '../../runtime/session.ts'
 import { awaitTurn } from '../await-turn.ts'
 import { usage, type Cli } from '../cli.ts'

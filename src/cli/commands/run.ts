@@ -2,7 +2,7 @@
 import type { Session, SessionStatus } from '../../runtime/session.ts'
 import { inputId, sessionId, type InputId } from '../../kernel/ids.ts'
 import type { State } from '../../kernel/state.ts'
-import { loadState } from '../../runtime/load.ts'
+import { loadState } from '../../runtime/runner/load.ts'
 import { openAsks, showAsks } from '../asks.ts'
 import { usage, type Cli } from '../cli.ts'
 import { announceModel, chooseAgent, modelName, type AgentFlags } from '../default-agent.ts'

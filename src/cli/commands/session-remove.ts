@@ -5,7 +5,7 @@ import { usage } from '../cli.ts'
 import { EXIT } from '../exit.ts'
 import { withHarness } from '../open.ts'
 import type { PlaceFlags } from '../settings.ts'
-import { missingSession } from '../../runtime/session-handle.ts'
+import { missingSession } from '../../runtime/session/session-handle.ts'
 
 export interface RemoveFlags extends PlaceFlags {
   readonly yes?: boolean

@@ -1,7 +1,7 @@
 /** `verify`: the stored bytes of every commit, and every rule of the contract that a log can break. Reads only. */
 import type { SessionId } from '../../kernel/ids.ts'
 import { emptyState, fold } from '../../kernel/fold.ts'
-import { missingSession } from '../../runtime/session-handle.ts'
+import { missingSession } from '../../runtime/session/session-handle.ts'
 import type { Store } from '../../runtime/ports.ts'
 import type { Cli } from '../cli.ts'
 import { EXIT } from '../exit.ts'

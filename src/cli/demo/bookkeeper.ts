@@ -6,7 +6,7 @@
  */
 import { textOf } from '../../kernel/message.ts'
 import { scriptedModel, type EmitCall, type ScriptStep } from '../../models/scripted/index.ts'
-import { agent, type AgentSpec } from '../../runtime/agent.ts'
+import { agent, type AgentSpec } from '../../runtime/define/agent.ts'
 import type { ModelRequest } from '../../runtime/ports.ts'
 import { listFilesTool, readFileTool, writeFileTool } from '../../tools/files/index.ts'
 import { Workspace } from '../../tools/workspace.ts'

@@ -1,8 +1,8 @@
 /** The tool `pay`: the one of the demo that must not run twice, and is killed in the middle. */
 import { appendFile } from 'node:fs/promises'
-import { tool } from '../../runtime/define-tool.ts'
+import { tool } from '../../runtime/define/define-tool.ts'
 import type { Clock } from '../../runtime/ports.ts'
-import type { Tool } from '../../runtime/tool.ts'
+import type { Tool } from '../../runtime/define/tool.ts'
 import type { Desk } from './desk.ts'
 
 interface PayArgs {

@@ -8,7 +8,7 @@ import { fold } from '../../kernel/fold.ts'
 import type { InputId } from '../../kernel/ids.ts'
 import type { CallOutcome } from '../../kernel/outcome.ts'
 import type { Call, State } from '../../kernel/state.ts'
-import { estimateUsage } from '../../runtime/reply.ts'
+import { estimateUsage } from '../../runtime/runner/reply.ts'
 import { WORDINGS, type Locale } from '../../runtime/wording.ts'
 
 export interface Closing {

@@ -1,8 +1,8 @@
 /** The tool `edit_file`: replaces an exact text, or says why it cannot. */
 import type { Stats } from 'node:fs'
 import { TextDecoder } from 'node:util'
-import { tool } from '../../runtime/define-tool.ts'
-import type { Tool, ToolResult } from '../../runtime/tool.ts'
+import { tool } from '../../runtime/define/define-tool.ts'
+import type { Tool, ToolResult } from '../../runtime/define/tool.ts'
 import { changeable } from '../guard.ts'
 import { Refusal, refusing } from '../refusal.ts'
 import type { Place, Workspace } from '../workspace.ts'

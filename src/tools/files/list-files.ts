@@ -1,8 +1,8 @@
 /** The tool `list_files`: what is in a folder. */
 import { readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { tool } from '../../runtime/define-tool.ts'
-import type { Tool, ToolResult } from '../../runtime/tool.ts'
+import { tool } from '../../runtime/define/define-tool.ts'
+import type { Tool, ToolResult } from '../../runtime/define/tool.ts'
 import { refusing } from '../refusal.ts'
 import { walk } from '../walk.ts'
 import type { Entry } from '../walk.ts'

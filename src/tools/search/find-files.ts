@@ -1,6 +1,6 @@
 /** The tool `find_files`: files by the shape of their path. */
-import { tool } from '../../runtime/define-tool.ts'
-import type { Tool, ToolResult } from '../../runtime/tool.ts'
+import { tool } from '../../runtime/define/define-tool.ts'
+import type { Tool, ToolResult } from '../../runtime/define/tool.ts'
 import { globMatcher } from '../glob.ts'
 import { refusing } from '../refusal.ts'
 import { walk } from '../walk.ts'

@@ -1,7 +1,7 @@
 /** The tool `grep`: lines by a regular expression. */
-import { tool } from '../../runtime/define-tool.ts'
+import { tool } from '../../runtime/define/define-tool.ts'
 import type { RunProcess } from '../../runtime/processes.ts'
-import type { Tool, ToolContext, ToolResult } from '../../runtime/tool.ts'
+import type { Tool, ToolContext, ToolResult } from '../../runtime/define/tool.ts'
 import { Refusal, refusing } from '../refusal.ts'
 import type { Workspace } from '../workspace.ts'
 import { Findings } from './lines.ts'

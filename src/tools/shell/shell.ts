@@ -1,7 +1,7 @@
 /** The tool `shell`: runs a command, and all it starts ends with the call (C10). */
-import { tool } from '../../runtime/define-tool.ts'
+import { tool } from '../../runtime/define/define-tool.ts'
 import type { FoundProcess, ProcessEnd, ProcessResult, RunProcess } from '../../runtime/processes.ts'
-import type { Tool, ToolContext, ToolResult } from '../../runtime/tool.ts'
+import type { Tool, ToolContext, ToolResult } from '../../runtime/define/tool.ts'
 import type { Locale } from '../../runtime/wording.ts'
 import type { Json } from '../../util/json.ts'
 import { Refusal, refusing } from '../refusal.ts'

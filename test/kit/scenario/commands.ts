@@ -2,7 +2,7 @@
 import { textOf } from '../../../src/kernel/message.ts'
 import type { MessageLane, PendingPolicy } from '../../../src/kernel/input.ts'
 import { stepOf } from './steps.ts'
-import type { CallDecision } from '../../../src/runtime/plugin.ts'
+import type { CallDecision } from '../../../src/runtime/define/plugin.ts'
 import type { PostOptions, SessionStatus } from '../../../src/runtime/session.ts'
 import type { Locale } from '../../../src/runtime/wording.ts'
 import { messageLine, turnOutcome } from '../facts.ts'

@@ -1,5 +1,5 @@
 /** A plugin whose hooks say what a scenario tells them to: the gate, the policy, the stop, the retry. */
-import type { CallDecision, Hooks, Plugin } from '../../../src/runtime/plugin.ts'
+import type { CallDecision, Hooks, Plugin } from '../../../src/runtime/define/plugin.ts'
 import { textOf } from '../../../src/kernel/message.ts'
 
 type Entering = Awaited<ReturnType<Hooks['decideEnter']>>

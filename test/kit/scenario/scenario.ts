@@ -5,7 +5,7 @@
 import { isTurnstepError } from '../../../src/kernel/errors.ts'
 import type { Event } from '../../../src/kernel/events.ts'
 import { scriptedModel, type ScriptStep } from '../../../src/models/scripted/index.ts'
-import { agent, type AgentLimits } from '../../../src/runtime/agent.ts'
+import { agent, type AgentLimits } from '../../../src/runtime/define/agent.ts'
 import type { Session, SessionHandle } from '../../../src/runtime/session.ts'
 import type { Locale } from '../../../src/runtime/wording.ts'
 import { lineOf } from '../facts.ts'

@@ -1,0 +1,483 @@
+/**
+ * The runner: one lease of one session, from load to release. Asks the loop what to do, does it, writes down what happened.
+ * Owns the order of things and nothing else: what may happen is the fold's, what should is the loop's, how is its parts'.
+ * Invariants: all recording happens within its loop, by one effect or landing at a time; it sleeps only after a flush, and only if nothing
+ * arrived since it last looked; a runner that is not sure of its lease stops (W2).
+ */
+import { assertNever } from '../../util/assert.ts'
+import { linkSignal, type LinkedSignal } from '../../util/signal.ts'
+import type { Effect, View } from '../../kernel/effects.ts'
+import { TurnstepError } from '../../kernel/errors.ts'
+import { FORMAT, type Event } from '../../kernel/events.ts'
+import { limitAskId, type SessionId } from '../../kernel/ids.ts'
+import { toSnapshot } from '../../kernel/snapshot.ts'
+import type { State } from '../../kernel/state.ts'
+import type { Json } from '../../util/json.ts'
+import { absorbControl } from './absorb.ts'
+import type { LiveAgent } from '../define/agent.ts'
+import type { AskOptions } from '../ask-hook.ts'
+import { CallPool } from './call-pool.ts'
+import { requestCall, sleepUntil } from './code-steps.ts'
+import { ControlWatch } from './control-watch.ts'
+import { recordDamage } from './damage.ts'
+import { endTurn, stopTurn } from './ending.ts'
+import { ensureEpoch } from './epoch.ts'
+import { passGate, rejectExpired } from './gate.ts'
+import { Inbox } from './inbox.ts'
+import { Inference } from './inference.ts'
+import { InputsGone, Journal } from './journal.ts'
+import { Judge } from './judge.ts'
+import { Lease, releaseSoonDue } from './lease.ts'
+import { damagedLog, foldOwn, loadState } from './load.ts'
+import type { HookContext } from '../define/plugin.ts'
+import type { RegisteredHook } from '../define/plugin-host.ts'
+import type { Clock, Ids, Random, Store } from '../ports.ts'
+import type { Run } from './run.ts'
+import { observe } from './run-hooks.ts'
+import type { RunEnd, RunnerOptions } from './runner-options.ts'
+import type { Live } from '../session.ts'
+import { settleCalls } from './settle.ts'
+import { statusOf } from './status.ts'
+import type { SyncPoints } from '../sync-points.ts'
+import { WORDINGS, type Wording } from '../wording.ts'
+
+/** Effects in a row that change nothing: a loop that goes on asking is broken. */
+const IDLE_EFFECTS_MAX = 1_000
+/** Effects without a model call or a tool, after which others get their turn; and after which the loop, or a hook, is broken. */
+const BUSY_YIELD = 500
+const BUSY_MAX = 10_000
+/** Events between two snapshots, at least. */
+const SNAPSHOT_EVERY = 500
+/** Keeps the process alive while a runner waits, in pieces that no timer overflows. */
+const LONGEST_SLEEP_MS = 3_600_000
+
+export class Runner implements Run {
+  readonly session: SessionId
+  readonly fence: number
+  readonly store: Store
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly random: Random
+  readonly sync: SyncPoints
+  readonly inbox: Inbox
+  agent: LiveAgent
+  journal!: Journal
+  wording: Wording
+
+  readonly #options: RunnerOptions
+  readonly #lease: Lease
+  readonly #stop = new AbortController()
+  readonly #inference: Inference
+  readonly #judge: Judge
+  readonly #pool: CallPool
+  readonly #control: ControlWatch
+  #turn: LinkedSignal
+  #landings: (() => void)[] = []
+  #poke: (() => void) | null = null
+  /** Something happened since this pass of the loop began to look. */
+  #woken = false
+  #gated = false
+  #owed: View['owed'] = { seq: 0, downMs: 0 }
+  #snapshotAt = 0
+  #parking = false
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    this.session = options.session
+    this.fence = options.lease.fence
+    this.store = options.store
+    this.clock = options.clock
+    this.ids = options.ids
+    this.random = options.random
+    this.sync = options.sync
+    this.wording = WORDINGS[options.locale]
+    this.agent = options.agentOf(null)
+    this.inbox = new Inbox(options.store, options.session)
+    this.#control = new ControlWatch(this.inbox, (error) => this.report(error))
+    this.#turn = linkSignal(this.#stop.signal)
+    this.#inference = new Inference(this)
+    this.#judge = new Judge(this)
+    this.#pool = new CallPool(this, this.#judge, options.stragglers)
+    this.#lease = new Lease({ ...options, fence: this.fence, onLost: (error) => this.kill(error) })
+  }
+
+  get state(): State {
+    return this.journal.state
+  }
+
+  get stopSignal(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  get turnSignal(): AbortSignal {
+    return this.#turn.signal
+  }
+
+  /** Drives the session until it rests. Throws if the lease is lost or the store fails: whoever comes next reads the log. */
+  async run(): Promise<RunEnd> {
+    const unwatch = this.store.watch(this.session, (what) => this.#onChange(what))
+    const unlisten = this.#options.stragglers.listen(() => this.#wake())
+    this.#lease.start()
+    try {
+      await this.#load()
+      await this.#open()
+      return await this.#drive()
+    } finally {
+      unwatch()
+      unlisten()
+      this.#lease.stop()
+      this.#stop.abort()
+      this.#turn.unlink()
+      this.#inference.drop()
+      this.#pool.letAllGo()
+    }
+  }
+
+  /** Parks the session where it stands: nothing new starts, what runs may end until `graceMs` are over, then the lease is let go. */
+  park(): void {
+    this.#parking = true
+    this.#wake()
+  }
+
+  /** Ends the run at once, without a release: the lease is lost, or nobody may wait any longer. */
+  kill(error: Error): void {
+    // First, so that a body that obeys the signal is known to have stopped for this.
+    this.#pool.letAllGo()
+    this.#stop.abort(error)
+    this.#wake()
+  }
+
+  /** There are facts to append: see to it. */
+  factsCame(): void {
+    this.#wake()
+  }
+
+  land(record: () => void): void {
+    this.#landings.push(record)
+    this.#wake()
+  }
+
+  publish(live: Live): void {
+    for (const { hook } of this.agent.plugins.hooks('onDelta'))
+      observe(this, () => hook(live, { session: this.session }))
+    this.#options.publish(live)
+  }
+
+  report(error: Error): void {
+    this.#options.report(error)
+  }
+
+  holdsLease(): boolean {
+    return this.#lease.holds()
+  }
+
+  hookContext(signal: AbortSignal): HookContext {
+    const { state, session } = this
+    return { session, state, turn: state.turn?.n ?? 0, step: state.step?.n ?? state.turn?.steps ?? 0, signal }
+  }
+
+  askOptions(hook: Pick<RegisteredHook, 'plugin' | 'timeoutMs'>): AskOptions {
+    return {
+      clock: this.clock,
+      timeoutMs: hook.timeoutMs,
+      plugin: hook.plugin,
+      signal: this.turnSignal,
+      onControl: (run) => this.#control.onControl(run),
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { session, store, fence } = this
+    const { state, damage, folded } = await loadState(store, session, this.agent.plugins.folds())
+    if (damage !== null) throw damagedLog(session, damage)
+    this.#snapshotAt = state.seq - folded
+    this.journal = new Journal({
+      store,
+      session,
+      fence,
+      state,
+      sync: this.sync,
+      onDurable: (events) => this.#onDurable(events),
+    })
+    // A session that waited for people was not down, however long it took them (A3, C4).
+    const rested = state.seq === 0 || statusOf(state).kind === 'waiting'
+    this.#owed = { seq: state.seq, downMs: rested ? 0 : Math.max(0, store.now() - state.at) }
+    this.#judge.forget()
+    this.#gated = false
+    this.inbox.reset()
+    if (state.created !== null) await this.#adopt(this.#options.agentOf(state.agent))
+  }
+
+  /** Goes on as this agent. Plugins that only it has fold the log as far as it is durable; the rest reaches them as it becomes so. */
+  async #adopt(agent: LiveAgent): Promise<void> {
+    const known = new Set(this.agent.plugins.folds())
+    this.agent = agent
+    await foldOwn(
+      this.store,
+      this.session,
+      agent.plugins.folds().filter((fold) => !known.has(fold)),
+    )
+  }
+
+  /** A claim came to nothing: the state is what the store says, and what plugins had to say is still to be said. */
+  async #reload(): Promise<void> {
+    this.#options.facts.unshift(...this.journal.unwrittenFacts())
+    await this.#load()
+  }
+
+  /** What must be in the log before anything else: that it exists, what was lost of it, and which agent goes on. */
+  async #open(): Promise<void> {
+    const { locale, lease } = this.#options
+    if (this.state.created === null) {
+      this.journal.record({ type: 'session.created', format: FORMAT, agent: this.agent.name, locale })
+    } else {
+      this.wording = WORDINGS[this.state.created.locale === 'zh' ? 'zh' : 'en']
+    }
+    if (lease.repaired !== null) recordDamage(this, lease.repaired)
+    await this.journal.flush()
+    if (this.state.turn?.abort != null) this.#abortTurn()
+  }
+
+  async #drive(): Promise<RunEnd> {
+    let idle = 0
+    let busy = 0
+    for (;;) {
+      this.#woken = false
+      this.#stop.signal.throwIfAborted()
+      await this.inbox.refresh()
+      this.#consumeKnown()
+      this.#recordLandings()
+      if (this.#parking && (await this.#parked())) return 'parked'
+      const seq = this.state.seq
+      const effect = this.agent.loop.next(this.#view())
+      try {
+        if (effect.kind === 'rest') {
+          if (await this.#rest(effect)) return 'rested'
+        } else if (this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb') {
+          // Nothing new is begun while parking: wait for what is live, or for the grace to end.
+          await this.#sleep()
+        } else await this.#perform(effect)
+      } catch (error) {
+        if (!(error instanceof InputsGone)) throw error
+        await this.#reload()
+      }
+      if (this.#inference.live || this.#pool.live.size > 0) busy = 0
+      if (++busy % BUSY_YIELD === 0) await new Promise<void>((resolve) => this.clock.after(0, resolve))
+      if (busy > BUSY_MAX)
+        throw new TurnstepError(
+          'loop-stalled',
+          `loop "${this.agent.loop.name}" asked for ${busy} things, "${effect.kind}" last, and no model was called and no tool was run`,
+        )
+      idle = this.state.seq === seq && effect.kind !== 'wait' ? idle + 1 : 0
+      if (idle > IDLE_EFFECTS_MAX)
+        throw new TurnstepError(
+          'loop-stalled',
+          `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`,
+        )
+    }
+  }
+
+  #view(): View {
+    return {
+      state: this.state,
+      inbox: this.inbox.view,
+      live: {
+        has: (what) => (what === 'infer' ? this.#inference.live : what !== 'compact' && this.#pool.live.has(what)),
+      },
+      judged: this.#judge.judged,
+      gated: this.#gated,
+      shown: this.#inference.shown,
+      fence: this.fence,
+      held: this.#pool.held,
+      now: this.store.now(),
+      owed: this.#owed,
+      settings: this.agent.settings,
+    }
+  }
+
+  /** An id that the log has settled, though the store does not know it (a log that was imported), is the same input again (I1). */
+  #consumeKnown(): void {
+    const known = this.inbox.takeRead().filter((input) => this.state.settled.has(input.id))
+    for (const input of known) this.journal.consume(input, { kind: 'rejected', reason: 'duplicate' })
+    this.inbox.drop(known)
+  }
+
+  #recordLandings(): void {
+    for (const record of this.#landings.splice(0)) record()
+    for (const draft of this.#options.facts.splice(0)) this.journal.record(draft)
+  }
+
+  async #perform(effect: Exclude<Effect, { kind: 'rest' }>): Promise<void> {
+    switch (effect.kind) {
+      case 'absorb':
+        if (await absorbControl(this)) this.#abortTurn()
+        this.#pool.letEndedGo()
+        return
+      case 'begin':
+        return this.#begin(effect.trigger)
+      case 'claim':
+        return this.#claim(effect)
+      case 'infer':
+        return this.#infer()
+      case 'settle-request':
+        return this.#settleRequest(effect.reason)
+      case 'judge':
+        return this.#judge.judge(effect.calls)
+      case 'execute':
+        return this.#pool.start(effect.calls)
+      case 'settle':
+        return settleCalls(this, this.#pool, effect.calls, effect.as)
+      case 'end-step':
+        return void this.journal.record({ type: 'step.ended' })
+      case 'stopping':
+        return this.#again(await stopTurn(this, effect.outcome), 'ended')
+      case 'end-turn':
+        return this.#again(await endTurn(this, effect.outcome), 'ended')
+      case 'ask-limit':
+        return void this.journal.record({ type: 'turn.limit-asked', ask: limitAskId(this.state.turn!.n) })
+      case 'switch':
+        return this.#switch(effect)
+      case 'call':
+        return requestCall(this, effect)
+      case 'sleep':
+        return sleepUntil(this, effect)
+      case 'note':
+        return void this.journal.record({ type: 'loop.noted', key: effect.key, value: effect.value as Json })
+      case 'wait':
+        return this.#sleep(effect.until)
+      case 'compact':
+      case 'spawn':
+        throw new TurnstepError(
+          'effect-unsupported',
+          `loop "${this.agent.loop.name}" asked for "${effect.kind}", which this version cannot do`,
+        )
+      default:
+        assertNever(effect, 'effect')
+    }
+  }
+
+  #begin(trigger: 'input' | 'go-on'): void {
+    // What nobody wants any more starts no turn, and holds up nothing that waits behind it.
+    if (trigger === 'input' && rejectExpired(this) > 0) return
+    this.#turn.unlink()
+    this.#turn = linkSignal(this.#stop.signal)
+    ensureEpoch(this)
+    this.journal.record({ type: 'turn.started', trigger, limits: this.agent.settings.turn })
+  }
+
+  async #claim(effect: Extract<Effect, { kind: 'claim' }>): Promise<void> {
+    if (this.state.step === null) ensureEpoch(this)
+    this.#gated = await passGate(this, effect)
+  }
+
+  async #infer(): Promise<void> {
+    await this.#again(await this.#inference.begin(), 'begun')
+    // While the model thinks there is time for it, and everything recorded is durable.
+    if (this.#inference.live && this.journal.isClean) await this.#snapshot()
+  }
+
+  /** A conditional effect that did not come true: the inbox is looked at again, or the state is loaded anew. */
+  async #again<Answer extends string>(answer: Answer | 'again' | 'gone', done: Answer): Promise<void> {
+    if (answer === done) {
+      this.#gated = false
+      return
+    }
+    if (answer === 'gone') await this.#reload()
+    else this.inbox.touch()
+  }
+
+  async #settleRequest(reason: 'crashed' | 'aborted' | 'superseded'): Promise<void> {
+    if (reason === 'crashed' || !this.#inference.live)
+      await this.#inference.closeOrphan(reason === 'aborted' ? 'aborted' : 'crashed')
+    else this.#inference.abandon(reason)
+  }
+
+  async #switch(effect: Extract<Effect, { kind: 'switch' }>): Promise<void> {
+    this.journal.record({ type: 'agent.switched', to: effect.to, by: effect.by })
+    await this.#adopt(this.#options.agentOf(effect.to))
+    ensureEpoch(this, 'switched')
+  }
+
+  #abortTurn(): void {
+    this.#turn.abort(new Error(this.state.turn?.abort?.reason ?? 'aborted'))
+  }
+
+  /** Flushes, then sleeps until something lands or arrives, or until `until`. */
+  async #sleep(until?: number): Promise<void> {
+    await this.journal.flush()
+    if (this.#woken || this.inbox.isStale) return
+    const ms = until === undefined ? LONGEST_SLEEP_MS : Math.min(until - this.store.now(), LONGEST_SLEEP_MS)
+    await new Promise<void>((resolve) => {
+      const cancel = this.clock.after(ms, resolve)
+      this.#poke = () => {
+        cancel()
+        resolve()
+      }
+    })
+    this.#poke = null
+  }
+
+  #wake(): void {
+    this.#woken = true
+    this.#poke?.()
+  }
+
+  /** True: the lease is released. False: something is due already (W3). */
+  async #rest(rest: Extract<Effect, { kind: 'rest' }>): Promise<boolean> {
+    await this.journal.flush()
+    await this.#snapshot()
+    // A plugin may have had something to say about what was just written.
+    if (this.#options.facts.length > 0) return false
+    await this.sync.reach('before-release')
+    const { wake, until, since } = rest
+    // A loop may not let go of what is at work here.
+    if (this.#inference.live || this.#pool.live.size > 0) {
+      await this.#sleep(until)
+      return false
+    }
+    const answer = await this.store.release(this.session, this.fence, {
+      wake,
+      ...(until === undefined ? {} : { until }),
+      ...(since === undefined ? {} : { since }),
+    })
+    if (answer.kind === 'lost') throw leaseLost(this.session)
+    await this.sync.reach('after-release')
+    if (answer.kind === 'released') return true
+    this.inbox.touch()
+    return false
+  }
+
+  /** True: nothing is live any more, and the session is due for whoever opens it next. */
+  async #parked(): Promise<boolean> {
+    await this.journal.flush()
+    if (this.#inference.live || this.#pool.live.size > 0) return false
+    await releaseSoonDue(this.store, this.session, this.fence)
+    return true
+  }
+
+  async #snapshot(): Promise<void> {
+    const { seq } = this.state
+    // Not more often than the context is long, so that its cost stays O(1) per event (L3).
+    if (seq - this.#snapshotAt < Math.max(SNAPSHOT_EVERY, this.state.context.length)) return
+    this.#snapshotAt = seq
+    await this.store.writeSnapshot(this.session, this.fence, seq, toSnapshot(this.state))
+  }
+
+  #onChange(what: 'log' | 'inbox'): void {
+    if (what === 'log') return
+    this.inbox.touch()
+    this.#wake()
+    this.#control.arrived()
+  }
+
+  #onDurable(events: readonly Event[]): void {
+    for (const fold of this.agent.plugins.folds()) for (const event of events) fold.apply(this.session, event)
+    for (const { hook } of this.agent.plugins.hooks('onEvent'))
+      for (const event of events) observe(this, () => hook(event, { session: this.session }))
+    this.#options.onDurable(events)
+  }
+}
+
+function leaseLost(session: SessionId): TurnstepError {
+  return new TurnstepError('lease-lost', `the lease on session "${session}" was lost; whoever holds it now goes on`)
+}

@@ -1,0 +1,49 @@
+/** Bodies that outlive their calls, over all leases of a session here: each holds its resources while it lives, up to a bound (C6). */
+import type { CallRecord } from '../../kernel/events.ts'
+import type { Clock } from '../ports.ts'
+
+/** After this a straggler's resources are given to others; what it still does cannot be forbidden. */
+const HOLD_MAX_MS = 60_000
+
+export class Stragglers {
+  readonly #clock: Clock
+  readonly #held = new Map<CallRecord['resources'], () => void>()
+  /** The runner at work, if there is one: not the one that made them, which may have let go long ago. */
+  #onFree: () => void = () => {}
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get held(): readonly CallRecord['resources'][] {
+    return [...this.#held.keys()]
+  }
+
+  /** Calls back whenever resources are free again, until the answer is called. One at a time may listen. */
+  listen(onFree: () => void): () => void {
+    this.#onFree = onFree
+    return () => {
+      if (this.#onFree === onFree) this.#onFree = () => {}
+    }
+  }
+
+  /** Takes the resources; the answer gives them back. */
+  add(resources: CallRecord['resources']): () => void {
+    const own = [...resources]
+    const free = (): void => {
+      const cancel = this.#held.get(own)
+      if (cancel === undefined) return
+      this.#held.delete(own)
+      cancel()
+      this.#onFree()
+    }
+    this.#held.set(own, this.#clock.after(HOLD_MAX_MS, free, { unref: true }))
+    return free
+  }
+
+  /** Forgets them all: nothing here will start again. */
+  clear(): void {
+    for (const cancel of this.#held.values()) cancel()
+    this.#held.clear()
+  }
+}

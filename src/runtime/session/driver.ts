@@ -1,0 +1,205 @@
+/**
+ * Drives one session in this process whenever it is due (W3): takes the lease, runs a runner to its rest, looks again. Owns when;
+ * what happens in between is the runner's. May be late, doubled or wrong without harm: safety is the store's.
+ */
+import { isTurnstepError, TurnstepError } from '../../kernel/errors.ts'
+import type { Draft } from '../../kernel/events.ts'
+import type { SessionId } from '../../kernel/ids.ts'
+import { releaseSoonDue } from '../runner/lease.ts'
+import { deferred } from '../../util/deferred.ts'
+import type { Acquired } from '../ports.ts'
+import { Runner } from '../runner/runner.ts'
+import type { Granted, RunnerOptions } from '../runner/runner-options.ts'
+import { Stragglers } from '../runner/stragglers.ts'
+
+export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers' | 'facts'> {
+  /** Who we are, for those who are told that the session is busy. */
+  readonly owner: string
+  /** Asked before a lease is taken. */
+  readonly mayWake: (signal: AbortSignal) => Promise<boolean>
+}
+
+/** After a fault that may pass, the session is due again so much later. */
+const RETRY_AFTER_MS = 5_000
+
+/** Faults of an unknown kind in a row, after which only new input is a reason to try again. */
+const UNKNOWN_FAULTS_MAX = 5
+
+export class Driver {
+  readonly #options: DriverOptions
+  readonly #stragglers: Stragglers
+  readonly #unwatch: () => void
+  #running: Promise<void> | null = null
+  /** The last look ended in a run. */
+  #drove = false
+  #again = false
+  readonly #closing = new AbortController()
+  /** What plugins want to have written, until it is. */
+  readonly #facts: Draft[] = []
+  #runner: Runner | null = null
+  #error: Error | null = null
+  #unknownFaults = 0
+  /** The newest arrival when a runner stopped on a fault: what comes after it is a reason to try again. */
+  #arrivalAtFault: number | null = null
+  /** Takes back the next try to release a lease that the store would not take. */
+  #cancelRelease: () => void = () => {}
+
+  constructor(options: DriverOptions) {
+    this.#options = options
+    this.#stragglers = new Stragglers(options.clock)
+    this.#unwatch = options.store.watch(options.session, (what) => {
+      if (what === 'inbox') this.hint()
+    })
+  }
+
+  get session(): SessionId {
+    return this.#options.session
+  }
+
+  get isRunning(): boolean {
+    return this.#runner !== null
+  }
+
+  /** Takes the lease and drives. Answers `busy`, and does nothing, if somebody else holds it. */
+  open(): Promise<Exclude<Acquired, { kind: 'acquired' }> | { readonly kind: 'open' }> {
+    const opened = deferred<Exclude<Acquired, { kind: 'acquired' }> | { readonly kind: 'open' }>()
+    this.#run(async () => {
+      try {
+        const acquired = await this.#acquire()
+        if (acquired.kind !== 'acquired') return opened.resolve(acquired)
+        opened.resolve({ kind: 'open' })
+        await this.#drive(acquired)
+      } catch (error) {
+        if (opened.settled) throw error
+        opened.reject(error)
+      }
+    })
+    return opened.promise
+  }
+
+  /** Something may be due: looks, and drives if it is. */
+  hint(): void {
+    if (this.#closed) return
+    if (this.#running !== null) this.#again = true
+    else this.#run(() => this.#driveIfDue())
+  }
+
+  /** Resolves when nothing is left to do here. Rejects with what stopped the runner. */
+  async settled(): Promise<void> {
+    for (let looks = 0; ; looks++) {
+      while (this.#running !== null) await this.#running
+      if (this.#error !== null) throw this.#error
+      // It was due and was not driven here: a hook has it wait, or somebody else was faster.
+      if (looks > 0 && !this.#drove) return
+      if (this.#closed || !(await this.#isDue())) return
+      if (this.#running === null) this.#run(() => this.#driveIfDue())
+    }
+  }
+
+  emit(draft: Draft): void {
+    this.#facts.push(draft)
+    this.#runner?.factsCame()
+  }
+
+  /** Parks the session. Bodies and model calls that are still at work after `graceMs` are left behind. */
+  async close(graceMs: number): Promise<void> {
+    this.#closing.abort()
+    this.#unwatch()
+    this.#cancelRelease()
+    this.#runner?.park()
+    const closed = new TurnstepError(
+      'session-closed',
+      `session "${this.session}" was closed here while it was at work; open it again to go on`,
+    )
+    const cancel = this.#options.clock.after(graceMs, () => this.#runner?.kill(closed))
+    await this.#running
+    cancel()
+    this.#stragglers.clear()
+  }
+
+  #run(work: () => Promise<unknown>): void {
+    // Begun only when it is known to run: the store tells of a lease while it is being taken, and that hint must find us at work.
+    this.#running = Promise.resolve()
+      .then(work)
+      .then(
+        (drove) => void (this.#drove = drove === true),
+        (error: unknown) => this.#stopped(error as Error),
+      )
+      .finally(() => {
+        this.#running = null
+        if (!this.#again || this.#closed) return
+        this.#again = false
+        this.#run(() => this.#driveIfDue())
+      })
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted
+  }
+
+  async #isDue(): Promise<boolean> {
+    if ((await this.#options.store.due([this.session])).length > 0) return true
+    // After a fault that does not pass nothing makes the session due by itself, but a new input is a new reason (W3).
+    return this.#arrivalAtFault !== null && (await this.#newestArrival()) > this.#arrivalAtFault
+  }
+
+  async #newestArrival(): Promise<number> {
+    const pending = await this.#options.store.pending(this.session, { all: true })
+    return pending.reduce((newest, { arrival }) => Math.max(newest, arrival), -1)
+  }
+
+  /** True: it was due, and driven. */
+  async #driveIfDue(): Promise<boolean> {
+    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake(this.#closing.signal))) return false
+    const acquired = await this.#acquire()
+    if (acquired.kind !== 'acquired') return false
+    await this.#drive(acquired)
+    return true
+  }
+
+  #acquire(): Promise<Acquired> {
+    const { store, session, owner, leaseTtlMs } = this.#options
+    return store.acquire(session, { owner, ttlMs: leaseTtlMs })
+  }
+
+  async #drive(lease: Granted): Promise<void> {
+    this.#error = null
+    this.#arrivalAtFault = null
+    this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers, facts: this.#facts })
+    try {
+      if (this.#closed) this.#runner.park()
+      await this.#runner.run()
+      this.#unknownFaults = 0
+    } catch (error) {
+      this.#arrivalAtFault = await this.#newestArrival().catch(() => null)
+      await this.#letGo(lease.fence, error)
+      throw error
+    } finally {
+      this.#runner = null
+    }
+  }
+
+  #stopped(error: Error): void {
+    this.#error = error
+    this.#options.publish({ type: 'stopped', error })
+  }
+
+  /**
+   * A runner that stopped on a fault gives the lease back, so that the session is not locked until this process ends. A store that
+   * cannot even take that is asked again for as long as the session is open here (a disk that is full, case 054).
+   */
+  async #letGo(fence: number, error: unknown, afterMs = RETRY_AFTER_MS): Promise<void> {
+    if (isTurnstepError(error, 'lease-lost')) return
+    const { store, clock } = this.#options
+    // What nobody knows may pass as well, but not for ever.
+    const passes = isTurnstepError(error) ? error.class === 'retry' : ++this.#unknownFaults <= UNKNOWN_FAULTS_MAX
+    try {
+      if (isTurnstepError(error, 'session-closed')) await releaseSoonDue(store, this.session, fence)
+      else await store.release(this.session, fence, { wake: [], ...(passes ? { until: store.now() + afterMs } : {}) })
+    } catch {
+      // The store is what failed, and said so to whoever waits for the session. Once it takes this it has had its time to come back.
+      if (!this.#closed)
+        this.#cancelRelease = clock.after(RETRY_AFTER_MS, () => void this.#letGo(fence, error, 1), { unref: true })
+    }
+  }
+}

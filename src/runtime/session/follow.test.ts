@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest'
+import { sessionId } from '../../kernel/ids.ts'
+import { memoryStore } from '../../stores/memory/index.ts'
+import { FakeClock } from '../../testing/fake-clock.ts'
+import { Follower } from './follow.ts'
+import { LiveBus } from './live.ts'
+
+const SESSION = sessionId('s')
+const BOUND = 10_000
+
+describe('a slow reader', () => {
+  it('keeps a bounded number of deltas, the newest of them', async () => {
+    const store = memoryStore({ clock: new FakeClock() })
+    await store.create(SESSION)
+    const bus = new LiveBus()
+    const stop = new AbortController()
+    const follower = new Follower({ store, bus, session: SESSION, after: 0, signal: stop.signal })
+    const sent = 3 * BOUND + 7
+    for (let n = 1; n <= sent; n++)
+      bus.publish(SESSION, { type: 'reasoning', turn: 1, step: 1, attempt: 1, text: String(n) })
+    const batch = (await follower.next())!
+    expect(batch.length).toBeLessThanOrEqual(BOUND)
+    const numbers = batch.map((seen) => (seen.kind === 'live' && 'text' in seen.live ? Number(seen.live.text) : 0))
+    expect(numbers).toEqual(Array.from(batch, (_, at) => sent - batch.length + 1 + at))
+    follower.close()
+    expect(bus.size).toBe(0)
+    await store.close()
+  })
+})
