@@ -1,19 +1,40 @@
-import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { drainMicrotasks, FakeClock } from '../testing/fake-clock.ts'
 import { deferred } from '../util/deferred.ts'
+import { AbortScope } from '../util/signal.ts'
 import { askHook, type AskOptions } from './ask-hook.ts'
+
+/** Counts who listens to it. */
+class CountingScope extends AbortScope {
+  listeners = 0
+
+  override onAbort(run: (reason: unknown) => void): () => void {
+    const off = super.onAbort(run)
+    if (this.aborted) return off
+    this.listeners++
+    let counted = true
+    const uncount = (): void => {
+      if (counted) this.listeners--
+      counted = false
+    }
+    super.onAbort(uncount)
+    return () => {
+      off()
+      uncount()
+    }
+  }
+}
 
 /** Options, with what comes from outside in the hands of the test. */
 function asking() {
   const clock = new FakeClock()
-  const stop = new AbortController()
+  const stop = new CountingScope()
   const control = new Set<() => void>()
   const options: AskOptions = {
     clock,
     timeoutMs: 1_000,
     plugin: 'slow',
-    signal: stop.signal,
+    scope: stop,
     onControl: (run) => {
       control.add(run)
       return () => control.delete(run)
@@ -22,7 +43,7 @@ function asking() {
   const leftovers = (): unknown => ({
     timers: clock.armed,
     waiters: control.size,
-    listeners: getEventListeners(stop.signal, 'abort').length,
+    listeners: stop.listeners,
   })
   return { clock, stop, control, options, leftovers }
 }
@@ -67,7 +88,7 @@ describe('askHook', () => {
     const { clock, options, leftovers } = asking()
     let signal!: AbortSignal
     const asked = askHook((given) => {
-      signal = given
+      signal = given.signal
       return new Promise<undefined>(() => {})
     }, options)
     await clock.advance(999)
@@ -86,7 +107,7 @@ describe('askHook', () => {
     const answer = deferred<number | undefined>()
     let signal!: AbortSignal
     const asked = askHook((given) => {
-      signal = given
+      signal = given.signal
       return answer.promise
     }, options)
     for (const overtake of control) overtake()

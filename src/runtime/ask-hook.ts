@@ -2,7 +2,7 @@
  * Asking one hook. Its answer is raced against control and its own time: a hook that never answers cannot hold up an abort, and what
  * it says after the race is not used (KERNEL, trap 1).
  */
-import { linkSignal } from '../util/signal.ts'
+import { AbortScope } from '../util/signal.ts'
 import { messageOf } from '../util/text.ts'
 import type { Clock } from './ports.ts'
 
@@ -20,37 +20,37 @@ export interface AskOptions {
   /** Calls back once when control arrives; the answer takes it back. */
   readonly onControl: (run: () => void) => () => void
   /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal
+  readonly scope: AbortScope
 }
 
 type Answer<T> = T | undefined | void | Promise<T | undefined | void>
 
 /** Contract: never throws, leaves no timer and no listener. A hook that answers at once is not awaited. */
 export function askHook<T>(
-  ask: (signal: AbortSignal) => Answer<T>,
+  ask: (scope: AbortScope) => Answer<T>,
   options: AskOptions,
 ): HookAnswer<T> | Promise<HookAnswer<T>> {
-  const link = linkSignal(options.signal)
+  const own = new AbortScope(options.scope)
   let answer: Answer<T>
   try {
-    answer = ask(link.signal)
+    answer = ask(own)
   } catch (error) {
-    link.unlink()
+    own.leave()
     return failed(options.plugin, error)
   }
   if (!isThenable(answer)) {
-    link.unlink()
+    own.leave()
     return { kind: 'answer', value: answer ?? undefined }
   }
-  return race(answer, link, options)
+  return race(answer, own, options)
 }
 
 async function race<T>(
   answer: Promise<T | undefined | void>,
-  link: ReturnType<typeof linkSignal>,
+  own: AbortScope,
   options: AskOptions,
 ): Promise<HookAnswer<T>> {
-  const undo: (() => void)[] = [() => link.unlink()]
+  const undo: (() => void)[] = [() => own.leave()]
   try {
     return await Promise.race<HookAnswer<T>>([
       answer.then(
@@ -60,9 +60,8 @@ async function race<T>(
       new Promise((resolve) => {
         const overtake = (): void => resolve({ kind: 'control' })
         undo.push(options.onControl(overtake))
-        options.signal.addEventListener('abort', overtake, { once: true })
-        undo.push(() => options.signal.removeEventListener('abort', overtake))
-        if (options.signal.aborted) overtake()
+        undo.push(options.scope.onAbort(overtake))
+        if (options.scope.aborted) overtake()
         undo.push(
           options.clock.after(options.timeoutMs, () =>
             resolve(failed(options.plugin, new Error(`no answer within ${options.timeoutMs} ms`))),
@@ -71,7 +70,7 @@ async function race<T>(
       }),
     ])
   } finally {
-    link.abort()
+    own.abort()
     for (const run of undo) run()
   }
 }

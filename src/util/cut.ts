@@ -39,6 +39,8 @@ export const RESULT_LIMITS: CutLimits = { bytes: 50 * 1024, lines: 2000 }
  * goes into the marker: where the whole can be read. Where not even the marker fits, the head alone.
  */
 export function cutText(text: string, limits: CutLimits = RESULT_LIMITS, hint = ''): Cut {
+  // Neither more bytes than three a unit, nor more lines than units: most texts need not be measured.
+  if (text.length * 3 <= limits.bytes && text.length <= limits.lines) return whole(text)
   const size = sizeOf(text)
   return isWithin(size, limits) ? whole(text) : joinCut({ head: text, tail: text, size }, limits, hint)
 }

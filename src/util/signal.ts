@@ -1,74 +1,82 @@
 /**
- * Abort signals that are linked by hand. `AbortSignal.any` keeps every composite alive as long as its longest-lived parent
- * (case 095), so a link is made here, and undone by the one who made it.
+ * Aborting as a tree: what aborts a scope aborts those under it. `AbortSignal.any` keeps every composite alive as long as its
+ * longest-lived parent (case 095), and a DOM signal costs what a step is made of; so scopes are linked by hand, listen only once
+ * somebody listens to them, and make their `AbortSignal` when it is first asked for: most tools never do.
  */
 
-/** A child controller that aborts with its parents, until `unlink` is called. */
-export interface LinkedSignal {
-  readonly signal: AbortSignal
-  /** The same as `signal.aborted`, without making the signal. */
-  readonly aborted: boolean
-  abort(reason?: unknown): void
-  /** Takes the listeners off the parents. Call it in a `finally`. */
-  unlink(): void
-}
-
-/**
- * Links a new signal to `parents`; if one of them is aborted already, so is the result. Nothing is made or listened to until
- * somebody asks for the signal: most tools never do.
- */
-export function linkSignal(...parents: readonly AbortSignal[]): LinkedSignal {
-  return new Link(parents)
-}
-
-class Link implements LinkedSignal {
-  readonly #parents: readonly AbortSignal[]
-  readonly #undo: (() => void)[] = []
+/** Something that can be aborted, alone or with what it belongs to. */
+export class AbortScope {
+  readonly #parent: AbortScope | AbortSignal | null
+  #over: { readonly reason: unknown } | null = null
+  #left = false
   #controller: AbortController | null = null
-  #given: { readonly reason: unknown } | null = null
-  #unlinked = false
+  #listeners: Set<(reason: unknown) => void> | null = null
+  #unlisten: (() => void) | null = null
 
-  constructor(parents: readonly AbortSignal[]) {
-    this.#parents = parents
+  constructor(parent: AbortScope | AbortSignal | null = null) {
+    this.#parent = parent
   }
 
-  get signal(): AbortSignal {
-    return (this.#controller ??= this.#connect()).signal
-  }
-
+  /** Aborted itself, or with its parent while it belonged to it. */
   get aborted(): boolean {
-    if (this.#controller !== null) return this.#controller.signal.aborted
-    return this.#given !== null || (!this.#unlinked && this.#parents.some((parent) => parent.aborted))
+    return this.#over !== null || (!this.#left && this.#parent !== null && this.#parent.aborted)
   }
 
+  get reason(): unknown {
+    return this.#over !== null ? this.#over.reason : this.aborted ? this.#parent!.reason : undefined
+  }
+
+  /** For code that is not ours. */
+  get signal(): AbortSignal {
+    if (this.#controller !== null) return this.#controller.signal
+    this.#controller = new AbortController()
+    if (this.aborted) this.#controller.abort(this.reason)
+    else this.#listen()
+    return this.#controller.signal
+  }
+
+  /** Aborts this and everything under it. Only the first time counts. */
   abort(reason?: unknown): void {
-    this.#given ??= { reason }
+    if (this.#over !== null) return
+    this.#over = { reason }
     this.#controller?.abort(reason)
+    const listeners = this.#listeners
+    this.#listeners = null
+    if (listeners !== null) for (const run of listeners) run(reason)
   }
 
-  unlink(): void {
-    if (!this.#unlinked) this.#given ??= this.#abortedParent()
-    this.#unlinked = true
-    for (const off of this.#undo.splice(0)) off()
+  /** Calls `run` once when it aborts, not if it is aborted already; the answer takes it back. */
+  onAbort(run: (reason: unknown) => void): () => void {
+    if (this.aborted) return () => {}
+    this.#listen()
+    const listeners = (this.#listeners ??= new Set())
+    listeners.add(run)
+    return () => void listeners.delete(run)
   }
 
-  #connect(): AbortController {
-    const controller = new AbortController()
-    const over = this.#given ?? (this.#unlinked ? null : this.#abortedParent())
-    if (over !== null) controller.abort(over.reason)
-    else if (!this.#unlinked) for (const parent of this.#parents) this.#listen(parent, controller)
-    return controller
+  /** Parts from its parent: what it knew it keeps, what comes later passes it by. Call it in a `finally`. */
+  leave(): void {
+    if (this.#left) return
+    if (this.#over === null && this.aborted) this.#over = { reason: this.#parent!.reason }
+    this.#left = true
+    this.#unlisten?.()
+    this.#unlisten = null
   }
 
-  #listen(parent: AbortSignal, controller: AbortController): void {
-    const onAbort = (): void => controller.abort(parent.reason)
+  throwIfAborted(): void {
+    if (this.aborted) throw this.reason
+  }
+
+  #listen(): void {
+    const parent = this.#parent
+    if (parent === null || this.#left || this.#unlisten !== null) return
+    if (parent instanceof AbortScope) {
+      this.#unlisten = parent.onAbort((reason) => this.abort(reason))
+      return
+    }
+    const onAbort = (): void => this.abort(parent.reason)
     parent.addEventListener('abort', onAbort, { once: true })
-    this.#undo.push(() => parent.removeEventListener('abort', onAbort))
-  }
-
-  #abortedParent(): { readonly reason: unknown } | null {
-    const parent = this.#parents.find((candidate) => candidate.aborted)
-    return parent === undefined ? null : { reason: parent.reason }
+    this.#unlisten = () => parent.removeEventListener('abort', onAbort)
   }
 }
 

@@ -9,6 +9,7 @@
 import type { EffectClass, GuardMode, ResourceUse } from '../../kernel/events.ts'
 import { isPlainObject } from '../../util/json.ts'
 import { wellFormed } from '../../util/wellformed.ts'
+import { after } from '../../util/maybe.ts'
 import { messageOf, quoted } from '../../util/text.ts'
 import { invalid, schemaHint, toolSchema } from './tool-schema.ts'
 import type { Checked, ToolSchema } from './tool-schema.ts'
@@ -104,7 +105,7 @@ function typedArgs<Input>(schema: ToolSchema): TypedArgs<Input> {
       return ('value' in checked ? checked.value : args) as Input
     },
     remember(value) {
-      if (typeof value === 'object' && value !== null) given.add(value)
+      if (schema.transforms && typeof value === 'object' && value !== null) given.add(value)
     },
   }
 }
@@ -121,10 +122,6 @@ function judge(name: string, schema: ToolSchema, typed: TypedArgs<unknown>, chec
   if (more > 0) shown.push(`- and ${more} more`)
   const text = `The arguments of "${name}" do not fit its schema:\n${shown.join('\n')}\nSchema: ${schemaHint(schema.parameters)}`
   return { ok: false, message: wellFormed(text) }
-}
-
-function after<T, R>(value: T | Promise<T>, next: (value: T) => R): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value)
 }
 
 /** Conflicts with every other call; as `read` it shares with those that only read. */

@@ -11,6 +11,7 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import { RESULT_LIMITS, cutText } from '../../util/cut.ts'
 import { isPlainObject } from '../../util/json.ts'
 import type { Json } from '../../util/json.ts'
+import type { Maybe } from '../../util/maybe.ts'
 import { messageOf, quoted } from '../../util/text.ts'
 import type { Args, InputSchema, JsonSchema } from './tool.ts'
 
@@ -23,7 +24,7 @@ export interface ToolSchema {
   /** Whether a check gives another value than it was given: defaults filled in, strings made numbers. */
   readonly transforms: boolean
   /** Never throws, never rejects. */
-  check(args: Args): Checked | Promise<Checked>
+  check(args: Args): Maybe<Checked>
 }
 
 /** Compiled code is made of a schema, and a schema may come from a stranger's server. */
@@ -71,7 +72,7 @@ function describeStandard(name: string, props: StandardSchemaV1.Props & Partial<
   }
 }
 
-function checkStandard(input: StandardSchemaV1, args: Args): Checked | Promise<Checked> {
+function checkStandard(input: StandardSchemaV1, args: Args): Maybe<Checked> {
   try {
     const result = input['~standard'].validate(args)
     return result instanceof Promise ? result.then(readStandard, checkFailed) : readStandard(result)
@@ -131,20 +132,31 @@ function describedBy(name: string, schema: unknown): Described {
 type Validate = (args: Args) => readonly string[] | null
 
 /** Compiled checks by schema text: a server that is connected again brings the same schemas. The oldest are forgotten. */
-const compiled = new Map<string, Promise<Validate>>()
+const compiled = new Map<string, Maybe<Validate>>()
 const COMPILED_MAX = 256
 
-function checkJson(schema: Described, args: Args): Promise<Checked> {
-  let validate = compiled.get(schema.text)
-  if (validate === undefined) {
-    validate = compile(schema)
-    compiled.set(schema.text, validate)
-    if (compiled.size > COMPILED_MAX) compiled.delete(compiled.keys().next().value!)
-  }
-  return validate.then((run): Checked => {
-    const problems = run(args)
-    return problems === null ? { value: args } : { problems }
-  }, checkFailed)
+/** At once, but for the first time: the compiler is loaded when it is first needed. */
+function checkJson(schema: Described, args: Args): Maybe<Checked> {
+  const validate = compiled.get(schema.text) ?? compileOnce(schema)
+  return validate instanceof Promise
+    ? validate.then((run) => checkWith(run, args), checkFailed)
+    : checkWith(validate, args)
+}
+
+function checkWith(validate: Validate, args: Args): Checked {
+  const problems = validate(args)
+  return problems === null ? { value: args } : { problems }
+}
+
+function compileOnce(schema: Described): Promise<Validate> {
+  const validate = compile(schema)
+  compiled.set(schema.text, validate)
+  if (compiled.size > COMPILED_MAX) compiled.delete(compiled.keys().next().value!)
+  void validate.then(
+    (ready) => void (compiled.get(schema.text) === validate && compiled.set(schema.text, ready)),
+    () => {}, // Whoever asks for a check is told why there is none.
+  )
+  return validate
 }
 
 async function compile({ parameters, dialect }: Described): Promise<Validate> {

@@ -2,30 +2,31 @@
  * Bodies at work (C6, C7, C10, C13, T7). Owns each body from its start to its end, also when nobody waits for it any more.
  * Invariants: a non-read starts only after its `call.started` is durable and while the lease has time left (C3, W1); each start has
  * at most one landing; a timeout is enforced whether the body listens or not; a body that outlives its call is a straggler: its real
- * end goes to the inbox (C5); no timer, no listener survives a body.
+ * end goes to the inbox (C5); no listener survives a body, no timer the pool.
  */
 import type { CallId } from '../../kernel/ids.ts'
 import { inputId } from '../../kernel/ids.ts'
 import type { CallRecord } from '../../kernel/events.ts'
 import type { Call } from '../../kernel/state.ts'
-import { linkSignal, type LinkedSignal } from '../../util/signal.ts'
+import { AbortScope } from '../../util/signal.ts'
 import { messageOf } from '../../util/text.ts'
 import { asMs, asText } from '../borders.ts'
 import type { Judge, Prepared } from './judge.ts'
 import type { Run } from './run.ts'
 import { idempotencyKey, outcomeContent } from './call-facts.ts'
+import { Deadlines } from './deadlines.ts'
 import type { Stragglers } from './stragglers.ts'
 import { finishResult, thrownEnd } from './tool-result.ts'
 import { isDeferred, type CallEnd, type Deferred, type ToolContext } from '../define/tool.ts'
 
 interface Body {
   readonly call: Call
-  readonly link: LinkedSignal
+  readonly scope: AbortScope
   /** Set once its call was closed by a timeout or a settlement: the real end is late news. Gives its resources back. */
   straggling: (() => void) | null
   /** Who told it to stop, if that was not its turn. */
   told: 'timeout' | 'runner' | null
-  cancelTimer: () => void
+  cancelDeadline: () => void
 }
 
 /** The end of a body that came back in time, until it is durable. */
@@ -42,11 +43,13 @@ export class CallPool {
   readonly #live = new Map<CallId, Body>()
   readonly #landed = new Set<Landed>()
   readonly #stragglers: Stragglers
+  readonly #deadlines: Deadlines
 
   constructor(run: Run, judge: Judge, stragglers: Stragglers) {
     this.#run = run
     this.#judge = judge
     this.#stragglers = stragglers
+    this.#deadlines = new Deadlines(run.clock)
   }
 
   /** Calls whose end this runner waits for. */
@@ -63,7 +66,8 @@ export class CallPool {
     const starting: { readonly call: Call; readonly prepared: Prepared }[] = []
     for (const id of ids) {
       const call = this.#run.state.step!.byId.get(id)!
-      const prepared = await this.#judge.prepare(call)
+      const preparing = this.#judge.prepare(call)
+      const prepared = preparing instanceof Promise ? await preparing : preparing
       if (prepared === null) continue
       const args = prepared.rewritten === null ? {} : { args: prepared.rewritten }
       this.#run.journal.record({ type: 'call.started', call: id, attempt: call.attempt + 1, ...args })
@@ -71,20 +75,21 @@ export class CallPool {
       starting.push({ call, prepared })
     }
     await this.#run.journal.flush()
-    await this.#run.sync.reach('before-body')
+    const reached = this.#run.sync.reach('before-body')
+    if (reached !== undefined) await reached
     for (const { call, prepared } of starting) if (this.#mayBegin()) this.#begin(call, prepared)
   }
 
   /** Looked at right before each body: the lease may have run out, or the runner been told to stop, on the way from the commit (W1). */
   #mayBegin(): boolean {
-    return !this.#run.stopSignal.aborted && this.#run.holdsLease()
+    return !this.#run.stopScope.aborted && this.#run.holdsLease()
   }
 
   #begin(call: Call, prepared: Prepared): void {
     const { timeoutMs } = prepared.tool
-    const link = linkSignal(this.#run.turnSignal)
-    const body: Body = { call, link, straggling: null, told: null, cancelTimer: () => {} }
-    body.cancelTimer = this.#run.clock.after(timeoutMs, () => this.#timeOut(body, timeoutMs))
+    const scope = new AbortScope(this.#run.turnScope)
+    const body: Body = { call, scope, straggling: null, told: null, cancelDeadline: () => {} }
+    body.cancelDeadline = this.#deadlines.add(timeoutMs, () => this.#timeOut(body, timeoutMs))
     this.#live.set(call.record.id, body)
     void this.#carry(body, prepared)
   }
@@ -93,16 +98,18 @@ export class CallPool {
     const { call } = body
     let end: (CallEnd & { readonly progress?: string }) | Deferred | null
     try {
-      const result = await prepared.tool.run(prepared.args, this.#context(body))
+      const result = await prepared.tool.run(prepared.args, contextOf(this.#run, body))
       // It came back in time, however long those take who look at its result.
-      body.cancelTimer()
-      end = isDeferred(result) ? result : await finishResult(this.#run, call, result)
+      body.cancelDeadline()
+      const finishing = isDeferred(result) ? result : finishResult(this.#run, call, result)
+      end = finishing instanceof Promise ? await finishing : finishing
     } catch (error) {
       end = this.#thrown(body, error)
     }
-    body.cancelTimer()
-    body.link.unlink()
-    await this.#run.sync.reach('after-body')
+    body.cancelDeadline()
+    body.scope.leave()
+    const reached = this.#run.sync.reach('after-body')
+    if (reached !== undefined) await reached
     if (body.straggling !== null) this.#arriveLate(body, end)
     else if (end !== null) this.#land(body, end)
   }
@@ -111,30 +118,11 @@ export class CallPool {
    * A body that threw after its signal fired stopped because of it. Null: it stopped for its runner, which says nothing about the
    * call; whoever comes next decides by what is in the log (C4).
    */
-  #thrown({ call, link, told }: Body, error: unknown): CallEnd | null {
-    if (!link.aborted || told === 'timeout') return thrownEnd(this.#run, call, error)
+  #thrown({ call, scope, told }: Body, error: unknown): CallEnd | null {
+    if (!scope.aborted || told === 'timeout') return thrownEnd(this.#run, call, error)
     if (told === 'runner') return null
     const outcome = { kind: 'error', code: 'aborted', message: 'aborted' } as const
     return { outcome, content: outcomeContent(this.#run, call, outcome) }
-  }
-
-  #context(body: Body): ToolContext {
-    const { session, fence, clock } = this.#run
-    const call = body.call.record.id
-    return {
-      // Made when it is first asked for.
-      get signal() {
-        return body.link.signal
-      },
-      session,
-      call,
-      idempotencyKey: idempotencyKey(this.#run, call),
-      fence,
-      clock,
-      progress: (text) => {
-        if (body.straggling === null) this.#run.publish({ type: 'progress', call, text })
-      },
-    }
   }
 
   #land(body: Body, end: (CallEnd & { readonly progress?: string }) | Deferred): void {
@@ -172,7 +160,7 @@ export class CallPool {
       this.#live.delete(body.call.record.id)
       this.#run.journal.record({ type: 'call.ended', call: body.call.record.id, outcome, content })
     })
-    body.link.abort(new Error(`the tool's ${afterMs} ms are over`))
+    body.scope.abort(new Error(`the tool's ${afterMs} ms are over`))
   }
 
   /** The call is closed by somebody else: its turn has waited long enough. */
@@ -201,13 +189,14 @@ export class CallPool {
     for (const body of this.#live.values()) {
       body.told ??= 'runner'
       this.#becomeStraggler(body)
-      body.link.abort(new Error('the runner stops'))
+      body.scope.abort(new Error('the runner stops'))
     }
+    this.#deadlines.clear()
   }
 
   #becomeStraggler(body: Body): void {
     this.#live.delete(body.call.record.id)
-    body.cancelTimer()
+    body.cancelDeadline()
     this.#hold(body)
   }
 
@@ -234,5 +223,25 @@ export class CallPool {
         new Error(`the late outcome of ${id} could not be posted: ${messageOf(error)}`, { cause: error }),
       ),
     )
+  }
+}
+
+/** What a body gets beside its arguments. What most bodies never look at is made when it is asked for. */
+function contextOf(run: Run, body: Body): ToolContext {
+  const call = body.call.record.id
+  return {
+    get signal() {
+      return body.scope.signal
+    },
+    session: run.session,
+    call,
+    get idempotencyKey() {
+      return idempotencyKey(run, call)
+    },
+    fence: run.fence,
+    clock: run.clock,
+    progress: (text) => {
+      if (body.straggling === null) run.publish({ type: 'progress', call, text })
+    },
   }
 }

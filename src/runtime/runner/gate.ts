@@ -7,6 +7,7 @@ import { inputId, type InputId } from '../../kernel/ids.ts'
 import type { MessageInput } from '../../kernel/input.ts'
 import { withoutBlanks, type Part } from '../../kernel/message.ts'
 import { areParts } from '../borders.ts'
+import { after, type Maybe } from '../../util/maybe.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
 import { neutralise } from '../wording.ts'
@@ -20,17 +21,33 @@ interface Verdicts {
   readonly injected: { readonly plugin: string; readonly content: readonly Part[] }[]
 }
 
+const NO_VERDICTS: Verdicts = { rejected: new Map(), refused: null, injected: [] }
+
 /** True: the gate is passed, the model may be asked. False: something changed, look again. */
-export async function passGate(run: Run, claim: Claim): Promise<boolean> {
+export function passGate(run: Run, claim: Claim): Maybe<boolean> {
   const inputs = candidates(run, claim)
+  const asked = hasHook(run, 'decideEnter') || hasHook(run, 'injectContext')
+  // Most steps of a turn: nothing came in, and nobody has a say.
+  if (inputs.length === 0 && !asked) return enterGate(run, claim, inputs, NO_VERDICTS)
+  return passWith(run, claim, inputs)
+}
+
+async function passWith(run: Run, claim: Claim, inputs: readonly MessageInput[]): Promise<boolean> {
   // A claim that fails loads the state anew, which would lose results that are only in the buffer.
   if (inputs.length > 0 && run.journal.holdsResults) await run.journal.flush()
   const verdicts = await askHooks(run, inputs)
-  if (verdicts === null) return false
+  return verdicts === null ? false : enterGate(run, claim, inputs, verdicts)
+}
+
+function enterGate(run: Run, claim: Claim, inputs: readonly MessageInput[], verdicts: Verdicts): Maybe<boolean> {
   const turn = run.state.turn!
   if (turn.trigger === 'go-on' && turn.steps === 0) enterNotice(run, 'go-on', 'go-on', run.wording.goOn)
   const entered = enterAll(run, claim, inputs, verdicts)
-  await run.sync.reach('after-claim')
+  return after(run.sync.reach('after-claim'), () => openStep(run, claim, entered, verdicts))
+}
+
+function openStep(run: Run, claim: Claim, entered: number, verdicts: Verdicts): boolean {
+  const turn = run.state.turn!
   if (verdicts.refused !== null) {
     run.journal.record({ type: 'step.refused', reason: verdicts.refused })
     return false
@@ -52,7 +69,6 @@ function candidates(run: Run, claim: Claim): MessageInput[] {
 
 async function askHooks(run: Run, inputs: readonly MessageInput[]): Promise<Verdicts | null> {
   const verdicts: Verdicts = { rejected: new Map(), refused: null, injected: [] }
-  if (!hasHook(run, 'decideEnter') && !hasHook(run, 'injectContext')) return verdicts
   const attempt = (run.state.step?.requests ?? 0) + 1
   const entering = await askEach(
     run,

@@ -7,8 +7,9 @@ import type { Failure, Usage } from '../../kernel/failure.ts'
 import { Messages, textPart } from '../../kernel/message.ts'
 import { TranscriptCheck } from '../../kernel/transcript.ts'
 import type { Purpose } from '../../kernel/events.ts'
-import { linkSignal, type LinkedSignal } from '../../util/signal.ts'
+import { AbortScope } from '../../util/signal.ts'
 import type { Json } from '../../util/json.ts'
+import type { Maybe } from '../../util/maybe.ts'
 import { messageOf } from '../../util/text.ts'
 import { asLogged, asMs, checkedEnd } from '../borders.ts'
 import type { ModelChunk, ModelEnd, ModelRequest } from '../ports.ts'
@@ -32,7 +33,7 @@ const NO_TERMINAL: Failure = {
 
 interface Flight {
   readonly attempt: number
-  readonly link: LinkedSignal
+  readonly scope: AbortScope
   text: string
   shown: boolean
   partialAt: number
@@ -62,9 +63,12 @@ export class Inference {
     const run = this.#run
     const step = run.state.step!
     const attempt = step.requests + 1
-    const asked = await this.#options()
-    if (asked === 'control') return 'again'
-    const { options } = asked
+    let options: Json | null = null
+    if (hasHook(run, 'transformRequest')) {
+      const asked = await this.#askOptions()
+      if (asked === 'control') return 'again'
+      options = asked.options
+    }
     const purpose: Purpose = step.purpose === 'limit' ? 'limit' : 'step'
     const toolChoice = purpose === 'limit' ? 'none' : 'auto'
     const messages = run.state.context.length + run.state.late.length
@@ -73,17 +77,16 @@ export class Inference {
       purpose === 'limit' ? ['control'] : ['control', 'steer', 'note'],
     )
     if (committed !== 'done') return committed === 'gone' ? 'gone' : 'again'
-    await run.sync.reach('before-model')
+    const reached = run.sync.reach('before-model')
+    if (reached !== undefined) await reached
     this.#start(attempt, toolChoice, options)
     return 'begun'
   }
 
-  async #options(): Promise<{ readonly options: Json | null } | 'control'> {
-    const run = this.#run
-    if (!hasHook(run, 'transformRequest')) return { options: null }
+  async #askOptions(): Promise<{ readonly options: Json | null } | 'control'> {
     let options: Json | null = null
     const asked = await askEach(
-      run,
+      this.#run,
       'transformRequest',
       (hook, context) => hook(options ?? {}, context),
       (value) => void (options = asLogged(value)),
@@ -97,7 +100,7 @@ export class Inference {
     const messages = new Messages(run.state.context)
     const flight: Flight = {
       attempt,
-      link: linkSignal(run.turnSignal),
+      scope: new AbortScope(run.turnScope),
       text: '',
       shown: false,
       partialAt: run.store.now(),
@@ -124,10 +127,9 @@ export class Inference {
 
   /** Reads the stream to its terminal, or to the abort of the turn, whichever is first. */
   #read(flight: Flight, request: ModelRequest): void {
-    const { signal } = flight.link
     const iterator = this.#open(flight, request)
     if (iterator === null) return
-    const onAbort = (): void => {
+    flight.scope.onAbort(() => {
       this.#end(flight, {
         type: 'end',
         kind: 'aborted',
@@ -135,14 +137,13 @@ export class Inference {
         usage: null,
       })
       void closeIterator(iterator)
-    }
-    signal.addEventListener('abort', onAbort, { once: true })
-    void this.#pump(flight, iterator).finally(() => signal.removeEventListener('abort', onAbort))
+    })
+    void this.#pump(flight, iterator)
   }
 
   #open(flight: Flight, request: ModelRequest): AsyncIterator<ModelChunk> | null {
     try {
-      return this.#run.agent.model.stream(request, flight.link.signal)[Symbol.asyncIterator]()
+      return this.#run.agent.model.stream(request, flight.scope.signal)[Symbol.asyncIterator]()
     } catch (error) {
       this.#fail(flight, adapterThrew(error))
       return null
@@ -158,7 +159,8 @@ export class Inference {
         else if (next.value.type === 'end') this.#end(flight, next.value)
         else {
           this.#show(flight, next.value)
-          await this.#run.sync.reach('model-output')
+          const reached = this.#run.sync.reach('model-output')
+          if (reached !== undefined) await reached
         }
       }
       void closeIterator(iterator)
@@ -187,18 +189,23 @@ export class Inference {
   #end(flight: Flight, given: ModelEnd): void {
     if (flight.over) return
     flight.over = true
-    flight.link.unlink()
-    void this.#settle(flight, checkedEnd(given)).catch((error: unknown) => this.#land(flight, () => rethrow(error)))
+    flight.scope.leave()
+    try {
+      const settling = this.#settle(flight, checkedEnd(given))
+      if (settling !== undefined) settling.catch((error: unknown) => this.#land(flight, () => rethrow(error)))
+    } catch (error) {
+      this.#land(flight, () => rethrow(error))
+    }
   }
 
-  async #settle(flight: Flight, end: ModelEnd): Promise<void> {
+  #settle(flight: Flight, end: ModelEnd): Maybe<void> {
     if ('reply' in end) {
       const empty = emptyFailure(end)
       if (empty === null)
         return this.#land(flight, () => this.#run.journal.record(replyEvent(this.#run, end, flight.attempt)))
       return this.#settleFailure(flight, empty, end.reply.usage)
     }
-    if (this.#run.turnSignal.aborted) return this.#land(flight, () => this.#recordAborted(flight, end.usage))
+    if (this.#run.turnScope.aborted) return this.#land(flight, () => this.#recordAborted(flight, end.usage))
     return this.#settleFailure(flight, end.kind === 'aborted' ? unasked(end.failure) : end.failure, end.usage)
   }
 
@@ -256,8 +263,8 @@ export class Inference {
     if (flight === null) return
     this.#flight = null
     flight.over = true
-    flight.link.abort()
-    flight.link.unlink()
+    flight.scope.abort()
+    flight.scope.leave()
     if (reason === 'aborted') return this.#recordAborted(flight, null)
     const { journal, state, store } = this.#run
     const failure: Failure = {
@@ -316,8 +323,8 @@ export class Inference {
     this.#flight = null
     if (flight === null) return
     flight.over = true
-    flight.link.abort()
-    flight.link.unlink()
+    flight.scope.abort()
+    flight.scope.leave()
   }
 }
 

@@ -10,6 +10,7 @@ import type { SessionId } from '../../kernel/ids.ts'
 import type { Lane, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import { refusal, type RuleBreak } from '../../kernel/legality.ts'
 import type { State } from '../../kernel/state.ts'
+import type { Maybe } from '../../util/maybe.ts'
 import type { Append, Consumption, Store } from '../ports.ts'
 import type { SyncPoints } from '../sync-points.ts'
 
@@ -78,26 +79,31 @@ export class Journal {
     this.#consume.push({ id: input.id, version: input.version, as })
   }
 
-  /** Makes everything recorded so far durable. Throws `InputsGone` if an input that it settles was changed meanwhile. */
-  async flush(): Promise<void> {
-    if (this.isClean && this.#consume.length === 0) return
+  /** Makes everything recorded so far durable; at once where there is nothing. Throws `InputsGone` if an input that it settles was changed meanwhile. */
+  flush(): Maybe<void> {
+    if (!this.isClean || this.#consume.length > 0) return this.#flush()
+  }
+
+  async #flush(): Promise<void> {
     if ((await this.#append(this.#buffer, [])) !== 'done') throw new InputsGone()
   }
 
   /** Flushes, with `draft` as the last event, folded only if the store accepts it: nothing pending in the named lanes (I4, I5). */
-  async commit(draft: Draft, unlessPending: readonly Lane[]): Promise<Committed> {
+  commit(draft: Draft, unlessPending: readonly Lane[]): Promise<Committed> {
     const event = this.#stamp(draft)
     const broken = refusal(this.state, event)
-    if (broken !== null) throw ruleBroken(event, broken)
+    if (broken !== null) return Promise.reject(ruleBroken(event, broken))
     return this.#append([...this.#buffer, event], unlessPending, event)
   }
 
   async #append(events: readonly Event[], unlessPending: readonly Lane[], last?: Event): Promise<Committed> {
     const { store, session, fence, sync } = this.#options
     const append: Append = { session, fence, tail: this.#tail, events, consume: this.#consume, unlessPending }
-    await sync.reach('before-append')
+    const before = sync.reach('before-append')
+    if (before !== undefined) await before
     const answer = await store.append(append)
-    await sync.reach('after-append')
+    const after = sync.reach('after-append')
+    if (after !== undefined) await after
     switch (answer.kind) {
       case 'appended':
         this.#tail = answer.tail

@@ -3,14 +3,16 @@
  * before any body runs, so that all questions of a batch are open at once. What was let through is remembered here only; it is
  * judged again after a crash, and what was denied or asked is a fact.
  */
+import type { CallRecord } from '../../kernel/events.ts'
 import type { CallOutcome } from '../../kernel/outcome.ts'
 import type { CallId } from '../../kernel/ids.ts'
 import { askHook } from '../ask-hook.ts'
 import { judgeRepetition } from '../../kernel/guard.ts'
 import { TurnstepError } from '../../kernel/errors.ts'
-import { grantKey, type Call } from '../../kernel/state.ts'
+import { grantKey, type Call, type Step } from '../../kernel/state.ts'
 import { canonicalJson, isPlainObject } from '../../util/json.ts'
 import { asLogged } from '../borders.ts'
+import { after, type Maybe } from '../../util/maybe.ts'
 import { wellFormed } from '../../util/wellformed.ts'
 import type { CallDecision } from '../define/plugin.ts'
 import { argsProblem } from './reply.ts'
@@ -27,6 +29,8 @@ export interface Prepared {
   /** Arguments that a plugin put in place of the model's. */
   readonly rewritten: Args | null
 }
+
+type Judged = 'done' | 'control'
 
 /** How long a schema may take to check arguments. */
 const VALIDATE_MS = 30_000
@@ -50,15 +54,17 @@ export class Judge {
   }
 
   /** Judges these calls, one after the other; stops early when control arrives. */
-  async judge(ids: readonly CallId[]): Promise<void> {
-    for (const id of ids) {
-      const call = this.#run.state.step!.byId.get(id)!
-      if ((await this.#one(call)) === 'control') return
+  judge(ids: readonly CallId[], from = 0): Maybe<void> {
+    for (let at = from; at < ids.length; at++) {
+      const judged = this.#one(this.#run.state.step!.byId.get(ids[at]!)!)
+      if (judged === 'control') return
+      if (judged instanceof Promise)
+        return judged.then((done) => (done === 'control' ? undefined : this.judge(ids, at + 1)))
     }
   }
 
   /** A call that may start though it was not judged here: it was approved, or starts again after a crash. Null: it was closed, or control came in between. */
-  async prepare(call: Call): Promise<Prepared | null> {
+  prepare(call: Call): Maybe<Prepared | null> {
     const known = this.#prepared.get(call.record.id)
     if (known !== undefined) return known
     if (call.status === 'requested')
@@ -66,29 +72,32 @@ export class Judge {
         'rule-broken',
         `call ${call.record.id} breaks A1: the loop starts it before it was judged`,
       )
-    const checked = await this.#check(call, call.args ?? null)
-    if (checked === 'control') return null
-    if ('tool' in checked) return checked
-    // What was started cannot be said never to have run, though nothing here can run it any more.
-    return this.#end(call, call.status === 'started' ? { kind: 'unknown', reason: 'crashed' } : checked)
+    return after(this.#check(call, call.args ?? null), (checked) => {
+      if (checked === 'control') return null
+      if ('tool' in checked) return checked
+      // What was started cannot be said never to have run, though nothing here can run it any more.
+      return this.#end(call, call.status === 'started' ? { kind: 'unknown', reason: 'crashed' } : checked)
+    })
   }
 
-  async #one(call: Call): Promise<'done' | 'control'> {
-    const prepared = await this.#validate(call, null)
-    if (prepared === 'control') return 'control'
-    if (prepared === null || this.#guarded(call)) return 'done'
-    const verdict = await this.#policy(call, prepared)
-    if (verdict === 'control') return 'control'
-    return this.#apply(call, prepared, verdict)
+  #one(call: Call): Maybe<Judged> {
+    return after(this.#validate(call, null), (prepared) => {
+      if (prepared === 'control') return 'control'
+      if (prepared === null || this.#guarded(call)) return 'done'
+      return after(this.#policy(call, prepared), (verdict) =>
+        verdict === 'control' ? 'control' : this.#apply(call, prepared, verdict),
+      )
+    })
   }
 
   /** Null: answered as invalid. */
-  async #validate(call: Call, rewritten: Args | null): Promise<Prepared | 'control' | null> {
-    const checked = await this.#check(call, rewritten)
-    return checked === 'control' || 'tool' in checked ? checked : this.#end(call, checked)
+  #validate(call: Call, rewritten: Args | null): Maybe<Prepared | 'control' | null> {
+    return after(this.#check(call, rewritten), (checked) =>
+      checked === 'control' || 'tool' in checked ? checked : this.#end(call, checked),
+    )
   }
 
-  async #check({ record }: Call, rewritten: Args | null): Promise<Prepared | Invalid | 'control'> {
+  #check({ record }: Call, rewritten: Args | null): Maybe<Prepared | Invalid | 'control'> {
     const { agent, wording } = this.#run
     const tool = agent.tools.get(record.name)
     if (tool === undefined) return invalid('tool', wording.noTool(record.name, [...agent.tools.keys()]))
@@ -96,21 +105,22 @@ export class Judge {
     if (args === undefined)
       return invalid('json', `${wording.badJson(argsProblem(record.rawArgs))}\nSchema: ${schemaHint(tool.parameters)}`)
     // The schema is the user's code: it may take its time, or never come back.
-    const answer = await askHook(
+    const asked = askHook(
       () => tool.validate(args),
       this.#run.askOptions({ plugin: record.name, timeoutMs: VALIDATE_MS }),
     )
-    if (answer.kind === 'control') return 'control'
-    if (answer.kind === 'failed') return invalid('schema', answer.error.message)
-    const validated = answer.value!
-    return validated.ok ? { tool, args: validated.args, rewritten } : invalid('schema', validated.message)
+    return after(asked, (answer) => {
+      if (answer.kind === 'control') return 'control'
+      if (answer.kind === 'failed') return invalid('schema', answer.error.message)
+      const validated = answer.value!
+      return validated.ok ? { tool, args: validated.args, rewritten } : invalid('schema', validated.message)
+    })
   }
 
   #guarded(call: Call): boolean {
     const { state, wording } = this.#run
     if (call.parent !== null) return false
-    const batch = state.step!.calls.filter((other) => other.parent === null).map((other) => other.record)
-    const verdict = judgeRepetition(state.turn!, batch, call.record)
+    const verdict = judgeRepetition(state.turn!, batchOf(state.step!), call.record)
     if (verdict.kind === 'run') return false
     const message = wording.repeated(call.record.name, verdict.times)
     this.#end(call, {
@@ -124,12 +134,15 @@ export class Judge {
   }
 
   /** Deny beats ask beats allow, whatever the source (A1). A hook that fails denies: a broken policy must not open a door. */
-  async #policy(call: Call, prepared: Prepared): Promise<CallDecision | 'control'> {
-    let verdict: CallDecision = { kind: 'allow' }
-    const { record } = call
+  #policy(call: Call, prepared: Prepared): Maybe<CallDecision | 'control'> {
     const reason = prepared.tool.approval(prepared.args)
-    if (reason !== null) verdict = { kind: 'ask', reason }
-    if (!hasHook(this.#run, 'decideCall')) return this.#granted(call, verdict)
+    const own: CallDecision = reason === null ? { kind: 'allow' } : { kind: 'ask', reason }
+    return hasHook(this.#run, 'decideCall') ? this.#askPolicy(call, prepared, own) : this.#granted(call, own)
+  }
+
+  async #askPolicy(call: Call, prepared: Prepared, own: CallDecision): Promise<CallDecision | 'control'> {
+    let verdict = own
+    const { record } = call
     const asked = await askEach(
       this.#run,
       'decideCall',
@@ -146,17 +159,18 @@ export class Judge {
     return { kind: 'allow', ...(verdict.args === undefined ? {} : { args: verdict.args }) }
   }
 
-  async #apply(call: Call, prepared: Prepared, verdict: CallDecision): Promise<'done' | 'control'> {
+  #apply(call: Call, prepared: Prepared, verdict: CallDecision): Maybe<Judged> {
     if (verdict.kind === 'deny') {
       this.#end(call, { kind: 'denied', by: 'policy', reason: verdict.reason })
       return 'done'
     }
-    const ready = verdict.args === undefined ? prepared : await this.#validate(call, verdict.args)
-    if (ready === 'control') return 'control'
-    if (ready === null) return 'done'
-    if (verdict.kind === 'ask') this.#ask(call, ready, verdict)
-    else this.#prepared.set(call.record.id, ready)
-    return 'done'
+    return after(verdict.args === undefined ? prepared : this.#validate(call, verdict.args), (ready) => {
+      if (ready === 'control') return 'control'
+      if (ready === null) return 'done'
+      if (verdict.kind === 'ask') this.#ask(call, ready, verdict)
+      else this.#prepared.set(call.record.id, ready)
+      return 'done'
+    })
   }
 
   #ask(call: Call, { rewritten }: Prepared, { reason, expiresInMs }: Extract<CallDecision, { kind: 'ask' }>): void {
@@ -177,6 +191,12 @@ export class Judge {
     this.#run.journal.record({ type: 'call.ended', call: call.record.id, outcome, content })
     return null
   }
+}
+
+function batchOf(step: Step): CallRecord[] {
+  const batch: CallRecord[] = []
+  for (const { parent, record } of step.calls) if (parent === null) batch.push(record)
+  return batch
 }
 
 type Invalid = Extract<CallOutcome, { kind: 'invalid' }>

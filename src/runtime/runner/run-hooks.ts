@@ -24,9 +24,10 @@ export async function askEach<Name extends HookName, T>(
   heed: Heed = 'control',
 ): Promise<'done' | 'control'> {
   for (const registered of run.agent.plugins.hooks(name)) {
-    await run.sync.reach('before-hook')
+    const reached = run.sync.reach('before-hook')
+    if (reached !== undefined) await reached
     const asked = askHook<T>(
-      (signal) => ask(registered.hook, run.hookContext(signal)),
+      (scope) => ask(registered.hook, run.hookContext(scope)),
       heeding(run, heed, run.askOptions(registered)),
     )
     const answer: HookAnswer<T> = asked instanceof Promise ? await asked : asked
@@ -57,7 +58,7 @@ function consider<T>(
 
 function heeding(run: Run, heed: Heed, options: AskOptions): AskOptions {
   if (heed === 'control') return options
-  return { ...options, onControl: () => () => {}, signal: heed === 'turn' ? options.signal : run.stopSignal }
+  return { ...options, onControl: () => () => {}, scope: heed === 'turn' ? options.scope : run.stopScope }
 }
 
 /** Whether anybody listens: nothing is paid for a hook without listeners. */

@@ -1,6 +1,7 @@
 /** What the parts of a runner share: one object per lease. */
 import type { SessionId } from '../../kernel/ids.ts'
 import type { State } from '../../kernel/state.ts'
+import type { AbortScope } from '../../util/signal.ts'
 import type { AskOptions } from '../ask-hook.ts'
 import type { LiveAgent } from '../define/agent.ts'
 import type { Inbox } from './inbox.ts'
@@ -27,15 +28,15 @@ export interface Run {
   readonly journal: Journal
   readonly state: State
   /** Aborts when this runner stops: lease lost, session closed. */
-  readonly stopSignal: AbortSignal
-  /** Aborts with the running turn, and with `stopSignal` (T7). */
-  readonly turnSignal: AbortSignal
+  readonly stopScope: AbortScope
+  /** Aborts with the running turn, and with `stopScope` (T7). */
+  readonly turnScope: AbortScope
   /** Hands a finished piece of live work to the runner, which records it between two effects. */
   land(record: () => void): void
   publish(live: Live): void
   /** A fault that is nobody's outcome, for whoever watches. */
   report(error: Error): void
-  hookContext(signal: AbortSignal): HookContext
+  hookContext(scope: AbortScope): HookContext
   askOptions(hook: Pick<RegisteredHook, 'plugin' | 'timeoutMs'>): AskOptions
   /** Whether this runner may still act: its lease is confirmed and has time left (W2). */
   holdsLease(): boolean

@@ -5,7 +5,8 @@
  * arrived since it last looked; a runner that is not sure of its lease stops (W2).
  */
 import { assertNever } from '../../util/assert.ts'
-import { linkSignal, type LinkedSignal } from '../../util/signal.ts'
+import { AbortScope } from '../../util/signal.ts'
+import { after, type Maybe } from '../../util/maybe.ts'
 import type { Effect, View } from '../../kernel/effects.ts'
 import { TurnstepError } from '../../kernel/errors.ts'
 import { FORMAT, type Event } from '../../kernel/events.ts'
@@ -51,6 +52,8 @@ const SNAPSHOT_EVERY = 500
 /** Keeps the process alive while a runner waits, in pieces that no timer overflows. */
 const LONGEST_SLEEP_MS = 3_600_000
 
+type MutableView = { -readonly [Key in keyof View]: View[Key] }
+
 export class Runner implements Run {
   readonly session: SessionId
   readonly fence: number
@@ -66,12 +69,12 @@ export class Runner implements Run {
 
   readonly #options: RunnerOptions
   readonly #lease: Lease
-  readonly #stop = new AbortController()
+  readonly #stop = new AbortScope()
   readonly #inference: Inference
   readonly #judge: Judge
   readonly #pool: CallPool
   readonly #control: ControlWatch
-  #turn: LinkedSignal
+  #turn: AbortScope
   #landings: (() => void)[] = []
   #poke: (() => void) | null = null
   /** Something happened since this pass of the loop began to look. */
@@ -80,6 +83,7 @@ export class Runner implements Run {
   #owed: View['owed'] = { seq: 0, downMs: 0 }
   #snapshotAt = 0
   #parking = false
+  #view: MutableView | null = null
 
   constructor(options: RunnerOptions) {
     this.#options = options
@@ -94,7 +98,7 @@ export class Runner implements Run {
     this.agent = options.agentOf(null)
     this.inbox = new Inbox(options.store, options.session)
     this.#control = new ControlWatch(this.inbox, (error) => this.report(error))
-    this.#turn = linkSignal(this.#stop.signal)
+    this.#turn = new AbortScope(this.#stop)
     this.#inference = new Inference(this)
     this.#judge = new Judge(this)
     this.#pool = new CallPool(this, this.#judge, options.stragglers)
@@ -105,12 +109,12 @@ export class Runner implements Run {
     return this.journal.state
   }
 
-  get stopSignal(): AbortSignal {
-    return this.#stop.signal
+  get stopScope(): AbortScope {
+    return this.#stop
   }
 
-  get turnSignal(): AbortSignal {
-    return this.#turn.signal
+  get turnScope(): AbortScope {
+    return this.#turn
   }
 
   /** Drives the session until it rests. Throws if the lease is lost or the store fails: whoever comes next reads the log. */
@@ -118,6 +122,7 @@ export class Runner implements Run {
     const unwatch = this.store.watch(this.session, (what) => this.#onChange(what))
     const unlisten = this.#options.stragglers.listen(() => this.#wake())
     this.#lease.start()
+    const cancelKeepAlive = this.#keepAlive()
     try {
       await this.#load()
       await this.#open()
@@ -126,8 +131,9 @@ export class Runner implements Run {
       unwatch()
       unlisten()
       this.#lease.stop()
+      cancelKeepAlive()
       this.#stop.abort()
-      this.#turn.unlink()
+      this.#turn.leave()
       this.#inference.drop()
       this.#pool.letAllGo()
     }
@@ -171,9 +177,17 @@ export class Runner implements Run {
     return this.#lease.holds()
   }
 
-  hookContext(signal: AbortSignal): HookContext {
+  hookContext(scope: AbortScope): HookContext {
     const { state, session } = this
-    return { session, state, turn: state.turn?.n ?? 0, step: state.step?.n ?? state.turn?.steps ?? 0, signal }
+    return {
+      session,
+      state,
+      turn: state.turn?.n ?? 0,
+      step: state.step?.n ?? state.turn?.steps ?? 0,
+      get signal() {
+        return scope.signal
+      },
+    }
   }
 
   askOptions(hook: Pick<RegisteredHook, 'plugin' | 'timeoutMs'>): AskOptions {
@@ -181,7 +195,7 @@ export class Runner implements Run {
       clock: this.clock,
       timeoutMs: hook.timeoutMs,
       plugin: hook.plugin,
-      signal: this.turnSignal,
+      scope: this.#turn,
       onControl: (run) => this.#control.onControl(run),
     }
   }
@@ -243,20 +257,23 @@ export class Runner implements Run {
     let busy = 0
     for (;;) {
       this.#woken = false
-      this.#stop.signal.throwIfAborted()
+      this.#stop.throwIfAborted()
       await this.inbox.refresh()
       this.#consumeKnown()
       this.#recordLandings()
       if (this.#parking && (await this.#parked())) return 'parked'
       const seq = this.state.seq
-      const effect = this.agent.loop.next(this.#view())
+      const effect = this.agent.loop.next(this.#look())
       try {
         if (effect.kind === 'rest') {
           if (await this.#rest(effect)) return 'rested'
         } else if (this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb') {
           // Nothing new is begun while parking: wait for what is live, or for the grace to end.
           await this.#sleep()
-        } else await this.#perform(effect)
+        } else {
+          const doing = this.#perform(effect)
+          if (doing !== undefined) await doing
+        }
       } catch (error) {
         if (!(error instanceof InputsGone)) throw error
         await this.#reload()
@@ -277,7 +294,21 @@ export class Runner implements Run {
     }
   }
 
-  #view(): View {
+  /** The picture of this moment; the object is made once, as a loop keeps none. */
+  #look(): View {
+    const view = (this.#view ??= this.#firstView())
+    view.state = this.state
+    view.inbox = this.inbox.view
+    view.gated = this.#gated
+    view.shown = this.#inference.shown
+    view.held = this.#pool.held
+    view.now = this.store.now()
+    view.owed = this.#owed
+    view.settings = this.agent.settings
+    return view
+  }
+
+  #firstView(): MutableView {
     return {
       state: this.state,
       inbox: this.inbox.view,
@@ -303,16 +334,15 @@ export class Runner implements Run {
   }
 
   #recordLandings(): void {
-    for (const record of this.#landings.splice(0)) record()
-    for (const draft of this.#options.facts.splice(0)) this.journal.record(draft)
+    if (this.#landings.length > 0) for (const record of this.#landings.splice(0)) record()
+    const { facts } = this.#options
+    if (facts.length > 0) for (const draft of facts.splice(0)) this.journal.record(draft)
   }
 
-  async #perform(effect: Exclude<Effect, { kind: 'rest' }>): Promise<void> {
+  #perform(effect: Exclude<Effect, { kind: 'rest' }>): Maybe<void> {
     switch (effect.kind) {
       case 'absorb':
-        if (await absorbControl(this)) this.#abortTurn()
-        this.#pool.letEndedGo()
-        return
+        return this.#absorb()
       case 'begin':
         return this.#begin(effect.trigger)
       case 'claim':
@@ -330,9 +360,9 @@ export class Runner implements Run {
       case 'end-step':
         return void this.journal.record({ type: 'step.ended' })
       case 'stopping':
-        return this.#again(await stopTurn(this, effect.outcome), 'ended')
+        return stopTurn(this, effect.outcome).then((ended) => this.#again(ended, 'ended'))
       case 'end-turn':
-        return this.#again(await endTurn(this, effect.outcome), 'ended')
+        return endTurn(this, effect.outcome).then((ended) => this.#again(ended, 'ended'))
       case 'ask-limit':
         return void this.journal.record({ type: 'turn.limit-asked', ask: limitAskId(this.state.turn!.n) })
       case 'switch':
@@ -356,33 +386,36 @@ export class Runner implements Run {
     }
   }
 
+  async #absorb(): Promise<void> {
+    if (await absorbControl(this)) this.#abortTurn()
+    this.#pool.letEndedGo()
+  }
+
   #begin(trigger: 'input' | 'go-on'): void {
     // What nobody wants any more starts no turn, and holds up nothing that waits behind it.
     if (trigger === 'input' && rejectExpired(this) > 0) return
-    this.#turn.unlink()
-    this.#turn = linkSignal(this.#stop.signal)
+    this.#turn.leave()
+    this.#turn = new AbortScope(this.#stop)
     ensureEpoch(this)
     this.journal.record({ type: 'turn.started', trigger, limits: this.agent.settings.turn })
   }
 
-  async #claim(effect: Extract<Effect, { kind: 'claim' }>): Promise<void> {
+  #claim(effect: Extract<Effect, { kind: 'claim' }>): Maybe<void> {
     if (this.state.step === null) ensureEpoch(this)
-    this.#gated = await passGate(this, effect)
+    return after(passGate(this, effect), (passed) => void (this.#gated = passed))
   }
 
   async #infer(): Promise<void> {
-    await this.#again(await this.#inference.begin(), 'begun')
+    const again = this.#again(await this.#inference.begin(), 'begun')
+    if (again !== undefined) await again
     // While the model thinks there is time for it, and everything recorded is durable.
-    if (this.#inference.live && this.journal.isClean) await this.#snapshot()
+    if (this.#inference.live && this.journal.isClean && this.#isSnapshotDue) await this.#snapshot()
   }
 
   /** A conditional effect that did not come true: the inbox is looked at again, or the state is loaded anew. */
-  async #again<Answer extends string>(answer: Answer | 'again' | 'gone', done: Answer): Promise<void> {
-    if (answer === done) {
-      this.#gated = false
-      return
-    }
-    if (answer === 'gone') await this.#reload()
+  #again<Answer extends string>(answer: Answer | 'again' | 'gone', done: Answer): Maybe<void> {
+    if (answer === 'gone') return this.#reload()
+    if (answer === done) this.#gated = false
     else this.inbox.touch()
   }
 
@@ -404,17 +437,27 @@ export class Runner implements Run {
 
   /** Flushes, then sleeps until something lands or arrives, or until `until`. */
   async #sleep(until?: number): Promise<void> {
-    await this.journal.flush()
+    const flushing = this.journal.flush()
+    if (flushing !== undefined) await flushing
     if (this.#woken || this.inbox.isStale) return
-    const ms = until === undefined ? LONGEST_SLEEP_MS : Math.min(until - this.store.now(), LONGEST_SLEEP_MS)
     await new Promise<void>((resolve) => {
-      const cancel = this.clock.after(ms, resolve)
+      this.#poke = resolve
+      if (until === undefined) return
+      const cancel = this.clock.after(Math.min(until - this.store.now(), LONGEST_SLEEP_MS), resolve)
       this.#poke = () => {
         cancel()
         resolve()
       }
     })
     this.#poke = null
+  }
+
+  /** One timer for all sleeps: a process with a session at work in it does not end. */
+  #keepAlive(): () => void {
+    let cancel: () => void
+    const arm = (): void => void (cancel = this.clock.after(LONGEST_SLEEP_MS, arm))
+    arm()
+    return () => cancel()
   }
 
   #wake(): void {
@@ -425,7 +468,7 @@ export class Runner implements Run {
   /** True: the lease is released. False: something is due already (W3). */
   async #rest(rest: Extract<Effect, { kind: 'rest' }>): Promise<boolean> {
     await this.journal.flush()
-    await this.#snapshot()
+    if (this.#isSnapshotDue) await this.#snapshot()
     // A plugin may have had something to say about what was just written.
     if (this.#options.facts.length > 0) return false
     await this.sync.reach('before-release')
@@ -455,10 +498,13 @@ export class Runner implements Run {
     return true
   }
 
+  /** Not more often than the context is long, so that its cost stays O(1) per event (L3). */
+  get #isSnapshotDue(): boolean {
+    return this.state.seq - this.#snapshotAt >= Math.max(SNAPSHOT_EVERY, this.state.context.length)
+  }
+
   async #snapshot(): Promise<void> {
     const { seq } = this.state
-    // Not more often than the context is long, so that its cost stays O(1) per event (L3).
-    if (seq - this.#snapshotAt < Math.max(SNAPSHOT_EVERY, this.state.context.length)) return
     this.#snapshotAt = seq
     await this.store.writeSnapshot(this.session, this.fence, seq, toSnapshot(this.state))
   }

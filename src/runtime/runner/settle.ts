@@ -78,7 +78,7 @@ async function reconcile(run: Run, call: Call): Promise<CallEnd | 'control' | nu
   }
   const options = run.askOptions({ plugin: call.record.name, timeoutMs: RECONCILE_MS })
   const answer = await askHook<ToolResult>(
-    async (signal) => (await asking(key, { ...context, signal })) ?? undefined,
+    async (scope) => (await asking(key, { ...context, signal: scope.signal })) ?? undefined,
     options,
   )
   if (answer.kind === 'control') return 'control'

@@ -8,6 +8,7 @@ const HOLD_MAX_MS = 60_000
 export class Stragglers {
   readonly #clock: Clock
   readonly #held = new Map<CallRecord['resources'], () => void>()
+  #list: readonly CallRecord['resources'][] = []
   /** The runner at work, if there is one: not the one that made them, which may have let go long ago. */
   #onFree: () => void = () => {}
 
@@ -16,7 +17,7 @@ export class Stragglers {
   }
 
   get held(): readonly CallRecord['resources'][] {
-    return [...this.#held.keys()]
+    return this.#list
   }
 
   /** Calls back whenever resources are free again, until the answer is called. One at a time may listen. */
@@ -34,10 +35,12 @@ export class Stragglers {
       const cancel = this.#held.get(own)
       if (cancel === undefined) return
       this.#held.delete(own)
+      this.#list = [...this.#held.keys()]
       cancel()
       this.#onFree()
     }
     this.#held.set(own, this.#clock.after(HOLD_MAX_MS, free, { unref: true }))
+    this.#list = [...this.#held.keys()]
     return free
   }
 
@@ -45,5 +48,6 @@ export class Stragglers {
   clear(): void {
     for (const cancel of this.#held.values()) cancel()
     this.#held.clear()
+    this.#list = []
   }
 }

@@ -4,6 +4,7 @@ import { textOf, textPart, type Part } from '../../kernel/message.ts'
 import type { Call } from '../../kernel/state.ts'
 import { cutText } from '../../util/cut.ts'
 import { isPlainObject, type Json } from '../../util/json.ts'
+import type { Maybe } from '../../util/maybe.ts'
 import { messageOf } from '../../util/text.ts'
 import { areParts, asLogged, asText } from '../borders.ts'
 import type { Run } from './run.ts'
@@ -12,24 +13,29 @@ import type { CallEnd, Deferred, ToolError, ToolResult } from '../define/tool.ts
 import { neutralise } from '../wording.ts'
 
 /** The finished end of a body that returned. */
-export async function finishResult(
-  run: Run,
-  call: Call,
-  result: Exclude<ToolResult, Deferred>,
-): Promise<CallEnd & { readonly progress: string }> {
-  let end = isToolError(result) ? errorEnd(run, call, result) : okEnd(run, call, result)
-  if (hasHook(run, 'transformResult')) {
-    const take = (value: CallEnd): void => void (end = soundEnd(run, value))
-    await askEach(
-      run,
-      'transformResult',
-      (hook, context) => hook(end, { ...context, call: call.record }),
-      take,
-      undefined,
-      'nothing',
-    )
-  }
-  return { ...end, progress: progressOf(textOf(end.content)) }
+export function finishResult(run: Run, call: Call, result: Exclude<ToolResult, Deferred>): Maybe<FinishedEnd> {
+  const end = isToolError(result) ? errorEnd(run, call, result) : okEnd(run, call, result)
+  return hasHook(run, 'transformResult') ? transformed(run, call, end) : withProgress(end)
+}
+
+/** An end as it is logged, with what the loop guard goes by. */
+type FinishedEnd = CallEnd & { readonly progress: string }
+
+async function transformed(run: Run, call: Call, given: CallEnd): Promise<FinishedEnd> {
+  let end = given
+  await askEach(
+    run,
+    'transformResult',
+    (hook, context) => hook(end, { ...context, call: call.record }),
+    (value) => void (end = soundEnd(run, value)),
+    undefined,
+    'nothing',
+  )
+  return withProgress(end)
+}
+
+function withProgress({ outcome, content }: CallEnd): FinishedEnd {
+  return { outcome, content, progress: progressOf(textOf(content)) }
 }
 
 /** The end of a body that threw, whatever it threw. */
@@ -117,6 +123,9 @@ export function finishParts(run: Run, content: string | readonly Part[], footer?
 
 /** All text of a result shares one limit: parts that are over it together become one, before what is no text. */
 function boundText(content: readonly Part[]): Part[] {
+  const [only] = content
+  if (content.length === 1 && only?.type === 'text')
+    return only.text === '' ? [] : [textPart(cutText(neutralise(only.text)).text)]
   const parts = content
     .filter((part) => part.type !== 'text' || part.text !== '')
     .map((part) => (part.type === 'text' ? textPart(neutralise(part.text)) : part))

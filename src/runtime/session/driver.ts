@@ -7,6 +7,7 @@ import type { Draft } from '../../kernel/events.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import { releaseSoonDue } from '../runner/lease.ts'
 import { deferred } from '../../util/deferred.ts'
+import { AbortScope } from '../../util/signal.ts'
 import type { Acquired } from '../ports.ts'
 import { Runner } from '../runner/runner.ts'
 import type { Granted, RunnerOptions } from '../runner/runner-options.ts'
@@ -16,7 +17,7 @@ export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers
   /** Who we are, for those who are told that the session is busy. */
   readonly owner: string
   /** Asked before a lease is taken. */
-  readonly mayWake: (signal: AbortSignal) => Promise<boolean>
+  readonly mayWake: (scope: AbortScope) => Promise<boolean>
 }
 
 /** After a fault that may pass, the session is due again so much later. */
@@ -33,7 +34,7 @@ export class Driver {
   /** The last look ended in a run. */
   #drove = false
   #again = false
-  readonly #closing = new AbortController()
+  readonly #closing = new AbortScope()
   /** What plugins want to have written, until it is. */
   readonly #facts: Draft[] = []
   #runner: Runner | null = null
@@ -134,7 +135,7 @@ export class Driver {
   }
 
   get #closed(): boolean {
-    return this.#closing.signal.aborted
+    return this.#closing.aborted
   }
 
   async #isDue(): Promise<boolean> {
@@ -150,7 +151,7 @@ export class Driver {
 
   /** True: it was due, and driven. */
   async #driveIfDue(): Promise<boolean> {
-    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake(this.#closing.signal))) return false
+    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake(this.#closing))) return false
     const acquired = await this.#acquire()
     if (acquired.kind !== 'acquired') return false
     await this.#drive(acquired)

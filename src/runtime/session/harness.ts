@@ -7,6 +7,7 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import { sessionId, type SessionId } from '../../kernel/ids.ts'
 import { LiveAgent, type AgentSpec } from '../define/agent.ts'
 import { askHook } from '../ask-hook.ts'
+import type { AbortScope } from '../../util/signal.ts'
 import { Driver } from './driver.ts'
 import { LiveBus } from './live.ts'
 import { PluginHost, type Emit } from '../define/plugin-host.ts'
@@ -241,18 +242,18 @@ export class Harness {
       publish: (live) => this.#bus.publish(session, live),
       onDurable: (events) => this.#bus.settle(session, events),
       report: (error) => onError?.(error, session),
-      mayWake: (signal) => this.#mayWake(session, agent, signal),
+      mayWake: (scope) => this.#mayWake(session, agent, scope),
     })
   }
 
   /** One `false` keeps the session asleep; a hook that fails or does not answer has no say. */
-  async #mayWake(session: SessionId, agent: LiveAgent, signal: AbortSignal): Promise<boolean> {
+  async #mayWake(session: SessionId, agent: LiveAgent, scope: AbortScope): Promise<boolean> {
     for (const { hook, plugin, timeoutMs } of agent.plugins.hooks('decideWake')) {
       const answer = await askHook(() => hook({ session }), {
         clock: this.#ports.clock,
         timeoutMs,
         plugin,
-        signal,
+        scope,
         onControl: () => () => {},
       })
       if (answer.kind === 'failed') this.#options.onError?.(answer.error, session)

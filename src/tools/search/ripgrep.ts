@@ -2,7 +2,7 @@
 import { basename, dirname } from 'node:path'
 import type { Clock } from '../../runtime/ports.ts'
 import type { RunProcess } from '../../runtime/processes.ts'
-import { linkSignal } from '../../util/signal.ts'
+import { AbortScope } from '../../util/signal.ts'
 import { SEARCHED_BYTES_MAX } from './lines.ts'
 import type { Findings, FoundLine, Query } from './lines.ts'
 
@@ -21,7 +21,7 @@ interface Ripgrep {
 export async function ripgrep(query: Query, findings: Findings, options: Ripgrep): Promise<'done' | 'unusable'> {
   const { runProcess, clock, file, timeoutMs } = options
   const { cwd, path, prefix } = whereOf(query)
-  const enough = linkSignal(options.signal)
+  const enough = new AbortScope(options.signal)
   let rest = ''
   const onOutput = (text: string, stream: 'stdout' | 'stderr'): void => {
     if (stream === 'stderr' || findings.more) return
@@ -47,7 +47,7 @@ export async function ripgrep(query: Query, findings: Findings, options: Ripgrep
     findings.more ||= end.kind === 'timeout'
     return 'done'
   } finally {
-    enough.unlink()
+    enough.leave()
   }
 }
 

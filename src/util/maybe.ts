@@ -1,0 +1,12 @@
+/**
+ * Values that may be there at once. A step is made of a dozen things that could wait and mostly need not: each `await` of what is
+ * there already costs a turn of the event queue, and they add up to most of what a step costs.
+ */
+
+/** There at once, or later. */
+export type Maybe<T> = T | Promise<T>
+
+/** Goes on with a value at once if it is there, else when it comes. */
+export function after<T, R>(value: Maybe<T>, next: (value: T) => Maybe<R>): Maybe<R> {
+  return value instanceof Promise ? value.then(next) : next(value)
+}
