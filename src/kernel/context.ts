@@ -3,7 +3,7 @@
  * is a safe boundary: each call is answered, in request order, directly after its reply (C2).
  */
 import type { EventOf } from './events.ts'
-import type { AssistantMessage, Message, Part, TranscriptCall, UserMessage } from './message.ts'
+import type { AssistantMessage, Message, Part, ReplyPart, TranscriptCall, UserMessage } from './message.ts'
 import type { Call, State, Step } from './state.ts'
 
 /** Appends to the context and keeps its size. */
@@ -29,6 +29,7 @@ function partsSize(parts: readonly Part[]): number {
 
 /** What waited for a gate enters: late outcomes before the inputs of that gate (C5). */
 export function projectLate(state: State): void {
+  if (state.late.length === 0) return
   for (const message of state.late.splice(0)) push(state, message)
 }
 
@@ -47,7 +48,7 @@ export function projectVeto(state: State, event: EventOf<'stop.vetoed'>): void {
 export function projectStep(state: State, step: Step): void {
   const { reply } = step
   if (reply === null) return
-  const calls = step.calls.filter((call) => call.parent === null)
+  const calls = ownCalls(step)
   const message = assistantMessage(reply, calls)
   if (message === null) return
   push(state, message)
@@ -62,9 +63,18 @@ export function projectStep(state: State, step: Step): void {
   }
 }
 
+/** The calls of the reply itself: inner calls stay between their parent and the world. */
+function ownCalls({ calls }: Step): readonly Call[] {
+  return calls.every(isOwn) ? calls : calls.filter(isOwn)
+}
+
+const isOwn = (call: Call): boolean => call.parent === null
+
+const saysSomething = (part: ReplyPart): boolean => part.type === 'call' || part.text !== ''
+
 /** Null where there is nothing that a wire would take: no text and no call. */
 function assistantMessage(reply: NonNullable<Step['reply']>, calls: readonly Call[]): AssistantMessage | null {
-  const parts = reply.parts.filter((part) => part.type === 'call' || part.text !== '')
+  const parts = reply.parts.every(saysSomething) ? reply.parts : reply.parts.filter(saysSomething)
   if (!parts.some((part) => part.type !== 'reasoning')) return null
   return {
     role: 'assistant',
@@ -86,6 +96,7 @@ function transcriptCall({ record }: Call): TranscriptCall {
 
 /** Blank arguments mean none (C8). */
 export function isBlankArgs(raw: string): boolean {
+  if (raw.length > 2 && raw.startsWith('{')) return false
   const text = raw.trim()
   return text === '' || text === 'null'
 }

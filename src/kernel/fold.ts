@@ -42,15 +42,19 @@ export function emptyState(): State {
 /** Takes one event into the state. Null: done; else nothing changed, and this is why. */
 export function fold(state: State, event: Event): RuleBreak | null {
   const broken = refusal(state, event)
-  if (broken !== null) return broken
-  const apply = (Object.hasOwn(APPLY, event.type) ? APPLY[event.type as EventType] : undefined) as
+  if (broken === null) apply(state, event)
+  return broken
+}
+
+/** Takes an event that was found legal in this very state. */
+export function apply(state: State, event: Event): void {
+  const applier = (Object.hasOwn(APPLY, event.type) ? APPLY[event.type as EventType] : undefined) as
     | ((s: State, e: Event) => void)
     | undefined
-  if (apply !== undefined) apply(state, event)
+  if (applier !== undefined) applier(state, event)
   state.seq = event.seq
   state.at = event.at
   state.fence = event.fence
-  return null
 }
 
 type Appliers = { [Type in EventType]: (s: State, e: EventOf<Type>) => void }
@@ -279,6 +283,7 @@ function completeReply(s: State, e: EventOf<'reply.completed'>): void {
   const turn = s.turn!
   step.reply = { finish: e.finish, parts: e.parts, replay: e.replay ?? null }
   for (const call of e.calls) addCall(step, call, null, e.seq)
+  if (e.finish === 'calls' || e.finish === 'done') return
   if (e.finish === 'max-tokens') turn.sticky ??= { kind: 'max-tokens', limit: 'output' }
   if (e.finish === 'context-limit') turn.sticky ??= { kind: 'max-tokens', limit: 'context' }
   if (e.finish === 'refused') turn.ending ??= { kind: 'refused', reason: e.rawFinish }

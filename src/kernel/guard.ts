@@ -29,6 +29,8 @@ export function fingerprintOf(name: string, args: unknown, identity: string | nu
 
 /** A result without what changes by itself (time stamps, durations, white space), so that equal means nothing was learnt. */
 export function progressOf(text: string): string {
+  // Nothing in it that could be a time or white space.
+  if (!/[\d\s]/.test(text)) return quickHash(text)
   const normal = text
     .replace(/\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/g, '<time>')
     .replace(/\b\d+(\.\d+)?\s?(ms|s|sec|seconds)\b/g, '<duration>')
@@ -81,11 +83,13 @@ function progressRow(past: readonly GuardStep[], batch: readonly CallRecord[], c
 
 /** How often the last one to three batches, this one included, were repeated as a whole. */
 function inPeriods(past: readonly GuardStep[], batch: readonly CallRecord[], mode: GuardMode): number {
-  const prints = batch.map((call) => call.fingerprint).toSorted()
+  let prints: readonly string[] | null = null
   let best = 1
   for (let period = 1; period <= PERIOD_MAX; period++) {
     const before = past[past.length - period]
-    if (before === undefined || !same(before.prints, prints)) continue
+    if (before === undefined || before.prints.length !== batch.length) continue
+    prints ??= sorted(batch.map((call) => call.fingerprint))
+    if (!same(before.prints, prints)) continue
     let matched = 1
     for (let at = past.length - 1; at - period >= 0 && equalSteps(past[at]!, past[at - period]!, mode); at--) matched++
     best = Math.max(best, Math.floor(matched / period) + 1)
@@ -120,15 +124,17 @@ export function isAttempt(outcome: CallOutcome): boolean {
 
 /** What the guard remembers of a finished step; null if nothing was attempted. */
 export function guardStepOf(past: readonly GuardStep[], calls: readonly Call[]): GuardStep | null {
-  const attempts = calls.filter((call) => call.parent === null && call.outcome !== null && isAttempt(call.outcome))
+  const attempts = calls.every(wasAttempted) ? calls : calls.filter(wasAttempted)
   if (attempts.length === 0) return null
   const inOrder = attempts.map((call) => call.record.fingerprint)
-  return {
-    inOrder,
-    prints: inOrder.toSorted(),
-    results: attempts.map((call) => resultMark(past, call)).toSorted(),
-  }
+  return { inOrder, prints: sorted(inOrder), results: sorted(attempts.map((call) => resultMark(past, call))) }
 }
+
+function wasAttempted(call: Call): boolean {
+  return call.parent === null && call.outcome !== null && isAttempt(call.outcome)
+}
+
+const sorted = (marks: readonly string[]): readonly string[] => (marks.length < 2 ? marks : marks.toSorted())
 
 /** A guided call taught nothing: it counts as its last result again, so that guidance does not end the row that it is about. */
 function resultMark(past: readonly GuardStep[], call: Call): string {

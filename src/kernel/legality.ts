@@ -8,7 +8,7 @@ import { canonicalJson } from '../util/json.ts'
 import { FORMAT } from './events.ts'
 import { sizeOf } from './context.ts'
 import { replyCallId, type CallId } from './ids.ts'
-import { isBlank, type Part } from './message.ts'
+import { isBlank, namesInOrder, type Part } from './message.ts'
 import type { CallOutcome, TurnOutcome } from './outcome.ts'
 import { barrier } from './plan.ts'
 import type { Call, CallStatus, State, Step, Turn } from './state.ts'
@@ -250,14 +250,17 @@ function answersRequest(s: State, e: { readonly attempt: number } & EventHead): 
 function replyCompleted(s: State, e: EventOf<'reply.completed'>): RuleBreak | null {
   const answer = answersRequest(s, e)
   if (answer !== null) return answer
-  const spoken = e.parts.some((part) => part.type === 'text' && part.text.trim() !== '')
-  if (e.calls.length === 0 && !spoken && (e.finish === 'done' || e.finish === 'calls'))
+  if (e.calls.length === 0 && (e.finish === 'done' || e.finish === 'calls') && !isSpoken(e))
     return no('T3', 'an empty reply')
-  for (const [index, call] of e.calls.entries()) {
-    if (call.id !== replyCallId(s.turn!.n, s.step!.n, index)) return no('C1', `call id ${call.id}`)
+  for (let index = 0; index < e.calls.length; index++) {
+    const { id } = e.calls[index]!
+    if (id !== replyCallId(s.turn!.n, s.step!.n, index)) return no('C1', `call id ${id}`)
   }
-  const named = e.parts.flatMap((part) => (part.type === 'call' ? [part.call] : []))
-  return named.join() === e.calls.map((call) => call.id).join() ? null : no('C2', 'calls and parts disagree')
+  return namesInOrder(e.parts, e.calls) ? null : no('C2', 'calls and parts disagree')
+}
+
+function isSpoken({ parts }: EventOf<'reply.completed'>): boolean {
+  return parts.some((part) => part.type === 'text' && part.text.trim() !== '')
 }
 
 function codeCall(step: Step): RuleBreak | null {

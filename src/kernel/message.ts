@@ -109,6 +109,13 @@ export function withoutBlanks(parts: readonly Part[]): readonly Part[] {
   return parts.every((part) => !isBlank(part)) ? parts : parts.filter((part) => !isBlank(part))
 }
 
+/** Whether the parts name each of the calls once, in order. */
+export function namesInOrder(parts: readonly ReplyPart[], calls: readonly { readonly id: CallId }[]): boolean {
+  let named = 0
+  for (const part of parts) if (part.type === 'call' && part.call !== calls[named++]?.id) return false
+  return named === calls.length
+}
+
 export function isBlank(part: Part): boolean {
   return part.type === 'text' && part.text === ''
 }

@@ -3,7 +3,14 @@
  * It reads each message once: validating a grown context costs only what grew (L3).
  */
 import type { CallId } from './ids.ts'
-import { isBlank, type AssistantMessage, type Message, type Messages, type ToolMessage } from './message.ts'
+import {
+  isBlank,
+  namesInOrder,
+  type AssistantMessage,
+  type Message,
+  type Messages,
+  type ToolMessage,
+} from './message.ts'
 
 /** What is wrong with a transcript, and at which message. */
 export interface TranscriptFault {
@@ -68,8 +75,7 @@ export class TranscriptCheck {
 
   #assistant(message: AssistantMessage): string | null {
     if (!message.parts.some((part) => part.type !== 'reasoning')) return 'a reply without text and calls'
-    const inParts = message.parts.flatMap((part) => (part.type === 'call' ? [part.call] : []))
-    if (inParts.join() !== message.calls.map((call) => call.id).join()) return 'calls and parts disagree'
+    if (!namesInOrder(message.parts, message.calls)) return 'calls and parts disagree'
     for (const call of message.calls) {
       if (this.#seen.has(call.id)) return `the call id ${call.id} twice`
       if (!isObjectText(call.args)) return `arguments of ${call.id} that are no JSON object`

@@ -8,20 +8,19 @@ import { askHook, type AskOptions } from './ask-hook.ts'
 class CountingScope extends AbortScope {
   listeners = 0
 
-  override onAbort(run: (reason: unknown) => void): () => void {
-    const off = super.onAbort(run)
-    if (this.aborted) return off
-    this.listeners++
-    let counted = true
-    const uncount = (): void => {
-      if (counted) this.listeners--
-      counted = false
-    }
-    super.onAbort(uncount)
-    return () => {
-      off()
-      uncount()
-    }
+  override onAbort(run: (reason: unknown) => void): void {
+    if (!this.aborted) this.listeners++
+    super.onAbort(run)
+  }
+
+  override unlisten(run: (reason: unknown) => void): void {
+    if (!this.aborted) this.listeners--
+    super.unlisten(run)
+  }
+
+  override abort(reason?: unknown): void {
+    super.abort(reason)
+    this.listeners = 0
   }
 }
 

@@ -60,7 +60,8 @@ async function race<T>(
       new Promise((resolve) => {
         const overtake = (): void => resolve({ kind: 'control' })
         undo.push(options.onControl(overtake))
-        undo.push(options.scope.onAbort(overtake))
+        options.scope.onAbort(overtake)
+        undo.push(() => options.scope.unlisten(overtake))
         if (options.scope.aborted) overtake()
         undo.push(
           options.clock.after(options.timeoutMs, () =>

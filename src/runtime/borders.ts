@@ -139,6 +139,7 @@ const DEPTH_MAX = 200
 
 /** Why JSON text may not be read although it may be legal; null: it may. */
 export function unreadableJson(text: string): string | null {
+  if (text.length <= DEPTH_MAX) return null
   let depth = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {

@@ -8,6 +8,7 @@ import type { InputId, SessionId } from '../kernel/ids.ts'
 import type { Lane, MessageLane, NewInput, PendingInput, ReceiptState } from '../kernel/input.ts'
 import type { Messages, Part, Route } from '../kernel/message.ts'
 import type { Snapshot } from '../kernel/state.ts'
+import type { Maybe } from '../util/maybe.ts'
 import type { Json } from '../util/json.ts'
 
 /** The only source of time. */
@@ -117,6 +118,27 @@ export type Changed =
   | { readonly kind: 'settled'; readonly state: ReceiptState }
   | { readonly kind: 'missing' }
 
+/** How far the history of a session's queue is known to a reader. Made by the store, and understood by it alone. */
+export interface QueueMark {
+  /** Tells the session from one of the same name that was removed. */
+  readonly life: number
+  readonly revision: number
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** What became of a session's queue since a mark: done to what was pending then, it gives what is pending now. */
+export interface QueueChanges {
+  /** Everything that is pending now: what was known before is void. Answers a mark that is null, or of another life of the session. */
+  readonly whole: boolean
+  /** What came, came due, was edited or was moved, as it is now, in order of arrival. It may name what did not change. */
+  readonly pending: readonly PendingInput[]
+  /** What is settled. It may name inputs that the reader never knew. */
+  readonly gone: readonly InputId[]
+  /** Ask with this next time. */
+  readonly mark: QueueMark
+}
+
 /** A session in the list of all. Times are milliseconds since the epoch. */
 export interface SessionRow {
   readonly session: SessionId
@@ -148,9 +170,9 @@ export interface Store {
   now(): number
   /** Idempotent. */
   create(session: SessionId): Promise<'created' | 'exists'>
-  append(append: Append): Promise<Appended>
+  append(append: Append): Maybe<Appended>
   /** Events with `seq > after`, at most `limit`. A missing session has tail 0 and no events. */
-  read(session: SessionId, options?: { readonly after?: number; readonly limit?: number }): Promise<ReadResult>
+  read(session: SessionId, options?: { readonly after?: number; readonly limit?: number }): Maybe<ReadResult>
   /** Verifies every stored commit of the session from the first on: bytes, chain and head (L7). Null: all is well. */
   verify(session: SessionId): Promise<Damage | null>
 
@@ -158,6 +180,11 @@ export interface Store {
   put(session: SessionId, input: NewInput, options?: { readonly notBefore?: number }): Promise<Posted>
   /** The pending inputs that are due, in order of arrival; `all` also those that wait for their time. */
   pending(session: SessionId, options?: { readonly all?: boolean }): Promise<readonly PendingInput[]>
+  /**
+   * The same list as `pending`, as what changed in it since the mark of an earlier answer. Costs what the change is worth, not what
+   * is pending. A missing session has nothing pending.
+   */
+  pendingSince(session: SessionId, since: QueueMark | null): Promise<QueueChanges>
   /** Null: no such input. */
   receipt(session: SessionId, input: InputId): Promise<ReceiptState | null>
   edit(
@@ -198,8 +225,8 @@ export interface Store {
   remove(session: SessionId): Promise<'removed' | 'missing' | 'busy'>
   /**
    * Calls back after something changed, in this process at once, from another process within 250 ms (L4). A hint: it may come
-   * doubled or for nothing. Never keeps the process alive. `log`: events were appended and nothing else; `inbox`: an input came or
-   * was changed, the lease was let go, or it cannot be told.
+   * doubled or for nothing. Never keeps the process alive. `log`: an append, which its writer knows all about; `inbox`: an input
+   * came or was changed, the lease was let go, or it cannot be told.
    */
   watch(session: SessionId, onChange: (what: 'log' | 'inbox') => void): () => void
   close(): Promise<void>

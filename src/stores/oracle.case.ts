@@ -26,6 +26,8 @@ export type Op =
       readonly since: number
     }
   | { readonly op: 'advance'; readonly ms: number }
+  /** A reader of what changed in the queue looks. */
+  | { readonly op: 'follow' }
   | { readonly op: 'snapshot'; readonly seq: number }
   | { readonly op: 'page'; readonly after: number; readonly limit: number }
 
@@ -111,6 +113,7 @@ export class Oracle {
       case 'page':
         return { seqs: this.#seqs().slice(op.after, op.after + op.limit), tail: this.tail, damage: null }
       case 'advance':
+      case 'follow':
         return null
     }
   }

@@ -1,7 +1,7 @@
 /** What every store holds to, whatever it stores in. */
 import { TurnstepError } from '../kernel/errors.ts'
 import type { Lane } from '../kernel/input.ts'
-import type { Append, Store } from '../runtime/ports.ts'
+import type { Append, QueueChanges, Store } from '../runtime/ports.ts'
 
 /** How a session is left. */
 export type ReleaseOptions = Parameters<Store['release']>[2]
@@ -19,6 +19,19 @@ export const FIRST_WAKE: Wake = { lanes: ['control', 'steer', 'followup'], at: n
 
 export function wakeOf(options: ReleaseOptions): Wake {
   return { lanes: options.wake, at: options.until ?? null, since: options.since ?? 0 }
+}
+
+/** The queue of a session that does not exist. */
+export const NO_QUEUE: QueueChanges = { whole: true, pending: [], gone: [], mark: { life: 0, revision: 0, at: 0 } }
+
+/**
+ * A place in the order of arrival before `arrival` and behind its predecessor, if there is one: halfway, so that a move changes one
+ * input. Null: no number is left between them.
+ */
+export function between(before: number | null, arrival: number): number | null {
+  if (before === null) return arrival - 1
+  const middle = (before + arrival) / 2
+  return before < middle && middle < arrival ? middle : null
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Lane, NewInput } from '../kernel/input.ts'
 import type { Snapshot } from '../kernel/state.ts'
 import type { Store } from '../runtime/ports.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
-import { claim, control, facts, message } from './contract.case.ts'
+import { claim, control, facts, message, QueueReader } from './contract.case.ts'
 import type { StoreBench } from './contract.case.ts'
 import { memoryStore } from './memory/memory.ts'
 import { Oracle } from './oracle.case.ts'
@@ -45,6 +45,7 @@ const op: fc.Arbitrary<Op> = fc.oneof(
     arbitrary: fc.record({ op: fc.constant('release'), fenceOff: off, wake: lanes, inMs, since: fc.nat(6) }),
   },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('advance'), ms: fc.integer({ min: 1, max: 20 }) }) },
+  { weight: 2, arbitrary: fc.record({ op: fc.constant('follow') }) },
   { weight: 1, arbitrary: fc.record({ op: fc.constant('snapshot'), seq: fc.integer({ min: 1, max: 8 }) }) },
   {
     weight: 1,
@@ -102,6 +103,8 @@ async function apply(
     case 'advance':
       await clock.advance(one.ms)
       return null
+    case 'follow':
+      return null
   }
 }
 
@@ -148,6 +151,8 @@ for (const [name, open] of Object.entries(BENCHES)) {
         fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
           const session = sessionId(`s${++sessions}`)
           const oracle = new Oracle()
+          // One looks after everything that is done, the other now and then, each through its own connection.
+          const [close, casual] = [new QueueReader(), new QueueReader()]
           await bench.store.create(session)
           for (const { one, elsewhere } of steps) {
             // Leases are the holder's; everything else may come from anywhere.
@@ -157,7 +162,11 @@ for (const [name, open] of Object.entries(BENCHES)) {
             if (expected === null) expect(done).toBeNull()
             else expect(done).toMatchObject(expected)
             await agrees(store, session, oracle)
+            const queue = await store.pending(session)
+            expect(await close.read(bench.store, session)).toEqual(queue)
+            if (one.op === 'follow') expect(await casual.read(other, session)).toEqual(queue)
           }
+          expect(await casual.read(other, session)).toEqual(await bench.store.pending(session))
         }),
         { numRuns: 60 },
       )

@@ -1,11 +1,8 @@
 import type { SessionId } from '../kernel/ids.ts'
-import type { Append, Store } from '../runtime/ports.ts'
+import type { Store } from '../runtime/ports.ts'
 
 type OnChange = Parameters<Store['watch']>[1]
 export type Change = Parameters<OnChange>[0]
-
-/** What an append changes, for watchers. */
-export const changeOf = (append: Append): Change => (append.consume.length === 0 ? 'log' : 'inbox')
 
 /** Who wants to hear that a session changed, in this process. Shared by the stores. */
 export class Watchers {
@@ -32,8 +29,12 @@ export class Watchers {
   notify(session: SessionId, what: Change): void {
     const watchers = this.#bySession.get(session)
     if (watchers === undefined) return
-    const heard = [...watchers]
-    for (const onChange of heard) onChange(what)
+    // Whoever comes while the others are told may be told too, but they cannot make it endless.
+    let left = watchers.size
+    for (const onChange of watchers) {
+      if (left-- === 0) return
+      onChange(what)
+    }
   }
 
   clear(): void {

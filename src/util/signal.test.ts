@@ -64,7 +64,9 @@ describe('an abort scope', () => {
     const scope = new AbortScope()
     const heard: unknown[] = []
     scope.onAbort((reason) => heard.push(reason))
-    scope.onAbort(() => heard.push('never'))()
+    const never = (): unknown => heard.push('never')
+    scope.onAbort(never)
+    scope.unlisten(never)
     scope.abort('first')
     scope.abort('second')
     scope.onAbort(() => heard.push('too late'))

@@ -1,8 +1,10 @@
 /**
  * Aborting as a tree: what aborts a scope aborts those under it. `AbortSignal.any` keeps every composite alive as long as its
  * longest-lived parent (case 095), and a DOM signal costs what a step is made of; so scopes are linked by hand, listen only once
- * somebody listens to them, and make their `AbortSignal` when it is first asked for: most tools never do.
+ * somebody listens to them, and make their `AbortSignal` when it is first asked for.
  */
+
+type Listener = (reason: unknown) => void
 
 /** Something that can be aborted, alone or with what it belongs to. */
 export class AbortScope {
@@ -10,8 +12,10 @@ export class AbortScope {
   #over: { readonly reason: unknown } | null = null
   #left = false
   #controller: AbortController | null = null
-  #listeners: Set<(reason: unknown) => void> | null = null
-  #unlisten: (() => void) | null = null
+  /** Who listens: scopes under this one, and functions. A list that is kept, as a set is rebuilt again and again where things come and go. */
+  #listeners: (AbortScope | Listener)[] | null = null
+  #onSignal: (() => void) | null = null
+  #isListening = false
 
   constructor(parent: AbortScope | AbortSignal | null = null) {
     this.#parent = parent
@@ -40,27 +44,34 @@ export class AbortScope {
     if (this.#over !== null) return
     this.#over = { reason }
     this.#controller?.abort(reason)
-    const listeners = this.#listeners
+    const listeners = this.#listeners ?? []
     this.#listeners = null
-    if (listeners !== null) for (const run of listeners) run(reason)
+    for (const listener of listeners) {
+      if (listener instanceof AbortScope) listener.abort(reason)
+      else listener(reason)
+    }
   }
 
-  /** Calls `run` once when it aborts, not if it is aborted already; the answer takes it back. */
-  onAbort(run: (reason: unknown) => void): () => void {
-    if (this.aborted) return () => {}
+  /** Calls `run` once when it aborts, not if it is aborted already; `unlisten` takes it back. */
+  onAbort(run: Listener): void {
+    if (this.aborted) return
     this.#listen()
-    const listeners = (this.#listeners ??= new Set())
-    listeners.add(run)
-    return () => void listeners.delete(run)
+    this.#add(run)
+  }
+
+  unlisten(run: Listener): void {
+    this.#remove(run)
   }
 
   /** Parts from its parent: what it knew it keeps, what comes later passes it by. Call it in a `finally`. */
   leave(): void {
     if (this.#left) return
-    if (this.#over === null && this.aborted) this.#over = { reason: this.#parent!.reason }
+    const parent = this.#parent
+    if (this.#over === null && this.aborted) this.#over = { reason: parent!.reason }
     this.#left = true
-    this.#unlisten?.()
-    this.#unlisten = null
+    if (!this.#isListening) return
+    if (parent instanceof AbortScope) parent.#remove(this)
+    else parent!.removeEventListener('abort', this.#onSignal!)
   }
 
   throwIfAborted(): void {
@@ -69,14 +80,29 @@ export class AbortScope {
 
   #listen(): void {
     const parent = this.#parent
-    if (parent === null || this.#left || this.#unlisten !== null) return
+    if (parent === null || this.#left || this.#isListening) return
+    this.#isListening = true
     if (parent instanceof AbortScope) {
-      this.#unlisten = parent.onAbort((reason) => this.abort(reason))
+      parent.#listen()
+      parent.#add(this)
       return
     }
-    const onAbort = (): void => this.abort(parent.reason)
-    parent.addEventListener('abort', onAbort, { once: true })
-    this.#unlisten = () => parent.removeEventListener('abort', onAbort)
+    this.#onSignal = () => this.abort(parent.reason)
+    parent.addEventListener('abort', this.#onSignal, { once: true })
+  }
+
+  #add(listener: AbortScope | Listener): void {
+    if (this.#listeners === null) this.#listeners = [listener]
+    else this.#listeners.push(listener)
+  }
+
+  #remove(listener: AbortScope | Listener): void {
+    const listeners = this.#listeners
+    const at = listeners?.indexOf(listener) ?? -1
+    if (at < 0) return
+    // The last takes its place: nobody is promised an order.
+    const last = listeners!.pop()!
+    if (at < listeners!.length) listeners![at] = last
   }
 }
 

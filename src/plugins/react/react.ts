@@ -148,8 +148,8 @@ function beforeRequest(view: View, turn: Turn, step: Step): Effect {
 }
 
 function withCalls(view: View, step: Step): Effect {
-  const open = step.calls.filter((call) => call.status !== 'ended')
-  if (open.length === 0) return { kind: 'end-step' }
+  if (step.open === 0) return { kind: 'end-step' }
+  const open = step.open === step.calls.length ? step.calls : step.calls.filter((call) => call.status !== 'ended')
   return (
     refuseAll(step, open) ??
     settleDue(view, open) ??
@@ -179,22 +179,34 @@ function refuseAll(step: Step, open: readonly Call[]): Effect | null {
 
 /** What can be closed without running it: denied, expired, gone stale, or beyond another start (C4). */
 function settleDue(view: View, open: readonly Call[]): Effect | null {
-  const groups: [Extract<Effect, { kind: 'settle' }>['as'], (call: Call) => boolean][] = [
-    ['denied', (call) => call.status === 'refused'],
-    ['expired', (call) => isAwaited(call) && call.expiresAt !== null && view.now >= call.expiresAt],
-    ['stale', (call) => isStale(view, call)],
-    ['recover', (call) => isOrphan(view, call) && !mayStartAgain(view, call)],
-  ]
-  for (const [as, applies] of groups) {
-    const calls = open.filter(applies)
-    if (calls.length > 0) return { kind: 'settle', calls: ids(calls), as }
+  let as: Due | null = null
+  for (const call of open) {
+    const due = dueOf(view, call)
+    if (due !== null && (as === null || DUE.indexOf(due) < DUE.indexOf(as))) as = due
   }
-  return null
+  if (as === null) return null
+  return { kind: 'settle', calls: ids(open.filter((call) => dueOf(view, call) === as)), as }
 }
 
-function isStale(view: View, call: Call): boolean {
-  const waits = call.status === 'requested' || call.status === 'approved'
-  return waits && call.seq <= view.owed.seq && view.owed.downMs > view.settings.staleAfterMs
+/** In the order in which they are dealt with, all calls of one kind at a time. */
+const DUE = ['denied', 'expired', 'stale', 'recover'] as const
+type Due = (typeof DUE)[number]
+
+function dueOf(view: View, call: Call): Due | null {
+  switch (call.status) {
+    case 'refused':
+      return 'denied'
+    case 'asked':
+    case 'deferred':
+      return call.expiresAt !== null && view.now >= call.expiresAt ? 'expired' : null
+    case 'requested':
+    case 'approved':
+      return call.seq <= view.owed.seq && view.owed.downMs > view.settings.staleAfterMs ? 'stale' : null
+    case 'started':
+      return isOrphan(view, call) && !mayStartAgain(view, call) ? 'recover' : null
+    case 'ended':
+      return null
+  }
 }
 
 /** Started, and not by this runner. */
@@ -207,26 +219,37 @@ function mayStartAgain(view: View, call: Call): boolean {
 }
 
 function judge(view: View, open: readonly Call[]): Effect | null {
-  const calls = open.filter((call) => call.status === 'requested' && !view.judged.has(call.record.id))
-  return calls.length > 0 ? { kind: 'judge', calls: ids(calls) } : null
+  if (!open.some((call) => isUnjudged(view, call))) return null
+  return { kind: 'judge', calls: ids(open.filter((call) => isUnjudged(view, call))) }
+}
+
+function isUnjudged(view: View, call: Call): boolean {
+  return call.status === 'requested' && !view.judged.has(call.record.id)
 }
 
 function execute(view: View, step: Step, open: readonly Call[]): Effect | null {
-  const ready = open.filter(
-    (call) =>
-      (call.status === 'requested' && view.judged.has(call.record.id)) ||
-      call.status === 'approved' ||
-      isOrphan(view, call),
-  )
-  const running = open.filter((call) => view.live.has(call.record.id)).length
-  const calls = startable(step.calls, ready, view.held, view.settings.poolSize - running)
+  if (!open.some((call) => isReady(view, call))) return null
+  let free = view.settings.poolSize
+  for (const call of open) if (view.live.has(call.record.id)) free--
+  const ready = open.filter((call) => isReady(view, call))
+  const calls = startable(step.calls, ready, view.held, free)
   return calls.length > 0 ? { kind: 'execute', calls: ids(calls) } : null
+}
+
+function isReady(view: View, call: Call): boolean {
+  const { status, record } = call
+  return (
+    (status === 'requested' && view.judged.has(record.id)) ||
+    status === 'approved' ||
+    (status === 'started' && !view.live.has(record.id))
+  )
 }
 
 /** Something runs here, or is kept back by a straggler: stay. Everything waits for an answer from outside: let go of the lease (A3). */
 function pause(view: View, step: Step, open: readonly Call[]): Effect {
-  const expiries = open.flatMap((call) => (call.expiresAt === null ? [] : [call.expiresAt]))
-  const until = expiries.length > 0 ? { until: Math.min(...expiries) } : {}
+  let first = Infinity
+  for (const { expiresAt } of open) if (expiresAt !== null) first = Math.min(first, expiresAt)
+  const until = first < Infinity ? { until: first } : {}
   const busy = open.some(
     (call) => view.live.has(call.record.id) || (!isAwaited(call) && barrier(step.calls, call) === undefined),
   )

@@ -54,6 +54,8 @@ export class PluginHost {
     hooks: new Map(),
   }
 
+  #allFolds: { readonly version: number; readonly folds: readonly PluginFold[] } = { version: -1, folds: [] }
+
   constructor(options: { readonly parent: PluginHost | null; readonly emit: Emit }) {
     this.#parent = options.parent
     this.#emit = options.emit
@@ -129,8 +131,12 @@ export class PluginHost {
     return all.toSorted((a, b) => a.order - b.order || (a.name < b.name ? -1 : 1))
   }
 
+  /** Own and inherited: they are looked up for every commit. */
   folds(): readonly PluginFold[] {
-    return [...(this.#parent?.folds() ?? []), ...this.#folds]
+    const { version } = this
+    if (this.#allFolds.version !== version)
+      this.#allFolds = { version, folds: [...(this.#parent?.folds() ?? []), ...this.#folds] }
+    return this.#allFolds.folds
   }
 
   #use(token: string): unknown {

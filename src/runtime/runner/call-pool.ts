@@ -6,55 +6,51 @@
  */
 import type { CallId } from '../../kernel/ids.ts'
 import { inputId } from '../../kernel/ids.ts'
-import type { CallRecord } from '../../kernel/events.ts'
+import type { CallRecord, Event } from '../../kernel/events.ts'
 import type { Call } from '../../kernel/state.ts'
 import { AbortScope } from '../../util/signal.ts'
+import { after, type Maybe } from '../../util/maybe.ts'
 import { messageOf } from '../../util/text.ts'
 import { asMs, asText } from '../borders.ts'
 import type { Judge, Prepared } from './judge.ts'
 import type { Run } from './run.ts'
-import { idempotencyKey, outcomeContent } from './call-facts.ts'
-import { Deadlines } from './deadlines.ts'
+import { Alarm } from './alarm.ts'
+import { contextOf, type Body, type BodyEnd } from './body.ts'
+import { outcomeContent } from './call-facts.ts'
 import type { Stragglers } from './stragglers.ts'
 import { finishResult, thrownEnd } from './tool-result.ts'
-import { isDeferred, type CallEnd, type Deferred, type ToolContext } from '../define/tool.ts'
+import { isDeferred, type CallEnd } from '../define/tool.ts'
 
-interface Body {
+interface Starting {
   readonly call: Call
-  readonly scope: AbortScope
-  /** Set once its call was closed by a timeout or a settlement: the real end is late news. Gives its resources back. */
-  straggling: (() => void) | null
-  /** Who told it to stop, if that was not its turn. */
-  told: 'timeout' | 'runner' | null
-  cancelDeadline: () => void
-}
-
-/** The end of a body that came back in time, until it is durable. */
-interface Landed {
-  readonly body: Body
-  readonly end: CallEnd | Deferred
-  /** Of the event that records it, once there is one. */
-  seq: number | null
+  readonly prepared: Prepared
 }
 
 export class CallPool {
   readonly #run: Run
   readonly #judge: Judge
-  readonly #live = new Map<CallId, Body>()
-  readonly #landed = new Set<Landed>()
+  /** Waited for. A list: there are few at a time, and they come and go with every step. */
+  readonly #live: Body[] = []
+  /** Came back in time, and their end may not be durable yet. */
+  #landed: Body[] = []
   readonly #stragglers: Stragglers
-  readonly #deadlines: Deadlines
+  readonly #alarm: Alarm
 
   constructor(run: Run, judge: Judge, stragglers: Stragglers) {
     this.#run = run
     this.#judge = judge
     this.#stragglers = stragglers
-    this.#deadlines = new Deadlines(run.clock)
+    this.#alarm = new Alarm(run.clock, () => this.#timeOutDue())
   }
 
-  /** Calls whose end this runner waits for. */
-  get live(): ReadonlyMap<CallId, unknown> {
-    return this.#live
+  /** Whether this runner waits for the end of any call. */
+  get isBusy(): boolean {
+    return this.#live.length > 0
+  }
+
+  /** Whether this runner waits for the end of this call. */
+  isLive(id: CallId): boolean {
+    return this.#find(id) !== undefined
   }
 
   get held(): readonly CallRecord['resources'][] {
@@ -62,22 +58,39 @@ export class CallPool {
   }
 
   /** Starts these calls: their starts in one commit, then the bodies. */
-  async start(ids: readonly CallId[]): Promise<void> {
-    const starting: { readonly call: Call; readonly prepared: Prepared }[] = []
-    for (const id of ids) {
-      const call = this.#run.state.step!.byId.get(id)!
-      const preparing = this.#judge.prepare(call)
-      const prepared = preparing instanceof Promise ? await preparing : preparing
-      if (prepared === null) continue
-      const args = prepared.rewritten === null ? {} : { args: prepared.rewritten }
-      this.#run.journal.record({ type: 'call.started', call: id, attempt: call.attempt + 1, ...args })
-      this.#judge.forget(id)
-      starting.push({ call, prepared })
+  start(ids: readonly CallId[]): Maybe<void> {
+    const { journal, sync } = this.#run
+    return after(this.#startEach(ids, 0, []), (starting) =>
+      after(journal.flush(), () =>
+        after(sync.reach('before-body'), () => {
+          for (const { call, prepared } of starting) if (this.#mayBegin()) this.#begin(call, prepared)
+        }),
+      ),
+    )
+  }
+
+  /** Records the starts, from the call at `from` on: in order, each once it is ready. */
+  #startEach(ids: readonly CallId[], from: number, starting: Starting[]): Maybe<readonly Starting[]> {
+    for (let at = from; at < ids.length; at++) {
+      const call = this.#run.state.step!.byId.get(ids[at]!)!
+      const prepared = this.#judge.prepare(call)
+      if (prepared instanceof Promise)
+        return prepared.then((ready) => {
+          this.#recordStart(call, ready, starting)
+          return this.#startEach(ids, at + 1, starting)
+        })
+      this.#recordStart(call, prepared, starting)
     }
-    await this.#run.journal.flush()
-    const reached = this.#run.sync.reach('before-body')
-    if (reached !== undefined) await reached
-    for (const { call, prepared } of starting) if (this.#mayBegin()) this.#begin(call, prepared)
+    return starting
+  }
+
+  #recordStart(call: Call, prepared: Prepared | null, starting: Starting[]): void {
+    if (prepared === null) return
+    const { id } = call.record
+    const args = prepared.rewritten === null ? {} : { args: prepared.rewritten }
+    this.#run.journal.record({ type: 'call.started', call: id, attempt: call.attempt + 1, ...args })
+    this.#judge.forget(id)
+    starting.push({ call, prepared })
   }
 
   /** Looked at right before each body: the lease may have run out, or the runner been told to stop, on the way from the commit (W1). */
@@ -87,26 +100,33 @@ export class CallPool {
 
   #begin(call: Call, prepared: Prepared): void {
     const { timeoutMs } = prepared.tool
-    const scope = new AbortScope(this.#run.turnScope)
-    const body: Body = { call, scope, straggling: null, told: null, cancelDeadline: () => {} }
-    body.cancelDeadline = this.#deadlines.add(timeoutMs, () => this.#timeOut(body, timeoutMs))
-    this.#live.set(call.record.id, body)
+    const body: Body = {
+      call,
+      scope: new AbortScope(this.#run.turnScope),
+      timeoutMs,
+      deadline: this.#run.clock.now() + timeoutMs,
+      straggling: null,
+      told: null,
+      end: null,
+      seq: null,
+    }
+    this.#alarm.by(body.deadline)
+    this.#live.push(body)
     void this.#carry(body, prepared)
   }
 
   async #carry(body: Body, prepared: Prepared): Promise<void> {
-    const { call } = body
-    let end: (CallEnd & { readonly progress?: string }) | Deferred | null
+    let end: BodyEnd | null
     try {
       const result = await prepared.tool.run(prepared.args, contextOf(this.#run, body))
       // It came back in time, however long those take who look at its result.
-      body.cancelDeadline()
-      const finishing = isDeferred(result) ? result : finishResult(this.#run, call, result)
+      body.deadline = Infinity
+      const finishing = isDeferred(result) ? result : finishResult(this.#run, body.call, result)
       end = finishing instanceof Promise ? await finishing : finishing
     } catch (error) {
       end = this.#thrown(body, error)
     }
-    body.cancelDeadline()
+    body.deadline = Infinity
     body.scope.leave()
     const reached = this.#run.sync.reach('after-body')
     if (reached !== undefined) await reached
@@ -125,54 +145,75 @@ export class CallPool {
     return { outcome, content: outcomeContent(this.#run, call, outcome) }
   }
 
-  #land(body: Body, end: (CallEnd & { readonly progress?: string }) | Deferred): void {
-    const { id } = body.call.record
-    const landed: Landed = { body, end, seq: null }
-    for (const earlier of this.#landed) if (this.#isDurable(earlier)) this.#landed.delete(earlier)
-    this.#landed.add(landed)
+  #land(body: Body, end: BodyEnd): void {
+    body.end = end
+    if (this.#landed.length > 0) this.#landed = this.#landed.filter((landed) => !this.#isDurable(landed))
+    this.#landed.push(body)
     this.#run.land(() => {
-      const { journal, store } = this.#run
-      if (this.#live.get(id) !== body) return void this.#landed.delete(landed)
-      this.#live.delete(id)
-      const expiry =
-        isDeferred(end) && asMs(end.expiresInMs) !== undefined
-          ? { expiresAt: store.now() + asMs(end.expiresInMs)! }
-          : {}
-      const event = isDeferred(end)
-        ? journal.record({ type: 'call.deferred', call: id, what: asText(end.what), ...expiry })
-        : journal.record({ type: 'call.ended', call: id, ...end })
-      landed.seq = event.seq
+      if (this.#leave(body)) body.seq = this.#record(body.call.record.id, end).seq
+      else this.#landed = this.#landed.filter((landed) => landed !== body)
     })
   }
 
-  #isDurable({ seq }: Landed): boolean {
+  #record(call: CallId, end: BodyEnd): Event {
+    const { journal, store } = this.#run
+    if (!isDeferred(end)) return journal.record({ type: 'call.ended', call, ...end })
+    const expiresInMs = asMs(end.expiresInMs)
+    const expiry = expiresInMs === undefined ? {} : { expiresAt: store.now() + expiresInMs }
+    return journal.record({ type: 'call.deferred', call, what: asText(end.what), ...expiry })
+  }
+
+  #isDurable({ seq }: Body): boolean {
     return seq !== null && seq <= this.#run.journal.tail
   }
 
+  #find(id: CallId): Body | undefined {
+    for (const body of this.#live) if (body.call.record.id === id) return body
+    return undefined
+  }
+
+  /** Nobody waits for it any more. False: nobody did. */
+  #leave(body: Body): boolean {
+    const at = this.#live.indexOf(body)
+    if (at >= 0) this.#live.splice(at, 1)
+    return at >= 0
+  }
+
+  #timeOutDue(): void {
+    const now = this.#run.clock.now()
+    let next = Infinity
+    for (const body of this.#live.slice()) {
+      if (body.deadline <= now) this.#timeOut(body)
+      else next = Math.min(next, body.deadline)
+    }
+    if (next < Infinity) this.#alarm.by(next)
+  }
+
   /** The call is answered now; the body is told to stop, and may still come back late (C13). */
-  #timeOut(body: Body, afterMs: number): void {
-    const outcome = { kind: 'timeout', afterMs } as const
+  #timeOut(body: Body): void {
+    const outcome = { kind: 'timeout', afterMs: body.timeoutMs } as const
     const content = outcomeContent(this.#run, body.call, outcome)
     body.told = 'timeout'
+    body.deadline = Infinity
     this.#hold(body)
     this.#run.land(() => {
-      if (this.#live.get(body.call.record.id) !== body) return
-      this.#live.delete(body.call.record.id)
-      this.#run.journal.record({ type: 'call.ended', call: body.call.record.id, outcome, content })
+      if (this.#leave(body))
+        this.#run.journal.record({ type: 'call.ended', call: body.call.record.id, outcome, content })
     })
-    body.scope.abort(new Error(`the tool's ${afterMs} ms are over`))
+    body.scope.abort(new Error(`the tool's ${body.timeoutMs} ms are over`))
   }
 
   /** The call is closed by somebody else: its turn has waited long enough. */
   letGo(id: CallId): void {
-    const body = this.#live.get(id)
+    const body = this.#find(id)
     if (body !== undefined) this.#becomeStraggler(body)
   }
 
   /** Lets those go whose outcome came from outside while they ran. */
   letEndedGo(): void {
-    for (const [id, body] of this.#live)
-      if (this.#run.state.step?.byId.get(id)?.status !== 'started') this.#becomeStraggler(body)
+    const calls = this.#run.state.step?.byId
+    for (const body of this.#live.slice())
+      if (calls?.get(body.call.record.id)?.status !== 'started') this.#becomeStraggler(body)
   }
 
   /**
@@ -180,23 +221,23 @@ export class CallPool {
    * durable, goes to the inbox.
    */
   letAllGo(): void {
-    for (const landed of this.#landed) {
-      if (this.#isDurable(landed)) continue
-      this.#live.delete(landed.body.call.record.id)
-      this.#arriveLate(landed.body, landed.end)
+    for (const body of this.#landed) {
+      if (this.#isDurable(body)) continue
+      this.#leave(body)
+      this.#arriveLate(body, body.end)
     }
-    this.#landed.clear()
-    for (const body of this.#live.values()) {
+    this.#landed = []
+    for (const body of this.#live.slice()) {
       body.told ??= 'runner'
       this.#becomeStraggler(body)
       body.scope.abort(new Error('the runner stops'))
     }
-    this.#deadlines.clear()
+    this.#alarm.stop()
   }
 
   #becomeStraggler(body: Body): void {
-    this.#live.delete(body.call.record.id)
-    body.cancelDeadline()
+    this.#leave(body)
+    body.deadline = Infinity
     this.#hold(body)
   }
 
@@ -206,7 +247,7 @@ export class CallPool {
   }
 
   /** By the inbox, never by the journal: this runner may have lost its lease long ago (C5). */
-  #arriveLate(body: Body, end: CallEnd | Deferred | null): void {
+  #arriveLate(body: Body, end: BodyEnd | null): void {
     body.straggling?.()
     if (end === null || isDeferred(end)) return
     const { store, session, fence } = this.#run
@@ -223,25 +264,5 @@ export class CallPool {
         new Error(`the late outcome of ${id} could not be posted: ${messageOf(error)}`, { cause: error }),
       ),
     )
-  }
-}
-
-/** What a body gets beside its arguments. What most bodies never look at is made when it is asked for. */
-function contextOf(run: Run, body: Body): ToolContext {
-  const call = body.call.record.id
-  return {
-    get signal() {
-      return body.scope.signal
-    },
-    session: run.session,
-    call,
-    get idempotencyKey() {
-      return idempotencyKey(run, call)
-    },
-    fence: run.fence,
-    clock: run.clock,
-    progress: (text) => {
-      if (body.straggling === null) run.publish({ type: 'progress', call, text })
-    },
   }
 }

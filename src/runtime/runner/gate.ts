@@ -62,9 +62,8 @@ function openStep(run: Run, claim: Claim, entered: number, verdicts: Verdicts): 
 /** All steers and notes; at a turn's start also one followup, or all of them by policy; in order of arrival (I3). */
 function candidates(run: Run, claim: Claim): MessageInput[] {
   if (claim.purpose === 'limit') return []
-  const all = run.inbox.messages(['steer', 'note', 'followup'])
-  let followups = !claim.first ? 0 : run.agent.settings.followups === 'all' ? Number.POSITIVE_INFINITY : 1
-  return all.filter((input) => input.lane !== 'followup' || followups-- > 0)
+  const followups = !claim.first ? 0 : run.agent.settings.followups === 'all' ? Infinity : 1
+  return run.inbox.messages(['steer', 'note', 'followup'], followups)
 }
 
 async function askHooks(run: Run, inputs: readonly MessageInput[]): Promise<Verdicts | null> {
@@ -95,7 +94,7 @@ async function askHooks(run: Run, inputs: readonly MessageInput[]): Promise<Verd
 
 /** Settles the inputs that waited for too long (I6). Answers how many there were. */
 export function rejectExpired(run: Run): number {
-  const expired = run.inbox.messages(['steer', 'note', 'followup']).filter((input) => isExpired(run, input))
+  const expired = run.inbox.expired()
   for (const input of expired) reject(run, input, 'expired')
   run.inbox.drop(expired)
   return expired.length

@@ -1,21 +1,24 @@
 /**
- * What the runner knows of its session's queue. Owns a copy that is read again only after something arrived, so that a step without
- * arrivals asks the store nothing. The store stays the judge: cuts and ends are conditional commits (I4, I5).
+ * What the runner knows of its session's queue. Owns a copy that is kept up by what changed, and asked for only after something
+ * arrived: a step without arrivals asks the store nothing, and an arrival costs the same however many wait already. The store stays
+ * the judge: cuts and ends are conditional commits (I4, I5).
  */
 import type { InboxView } from '../../kernel/effects.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'
-import type { ControlInput, Lane, MessageInput, PendingInput } from '../../kernel/input.ts'
-import type { Store } from '../ports.ts'
+import type { ControlInput, MessageInput, MessageLane, PendingInput } from '../../kernel/input.ts'
+import type { QueueChanges, QueueMark, Store } from '../ports.ts'
+import { Lanes } from './lanes.ts'
 
 export class Inbox {
   readonly #store: Store
   readonly #session: SessionId
-  #pending: readonly PendingInput[] = []
-  /** Settled by events that may not be durable yet: the store still lists them until the commit, and none is to be settled twice. */
-  #settled = new Set<InputId>()
+  readonly #lanes = new Lanes()
+  #mark: QueueMark | null = null
+  /** Settled by events that may not be durable yet: the store lists them until the commit, and none is to be settled twice. */
+  readonly #settled = new Set<InputId>()
+  /** What readings brought and nobody has looked at. */
+  readonly #unseen = new Set<InputId>()
   #stale = true
-  #unseen = false
-  #view: InboxView | null = null
   #reading: Promise<void> | null = null
 
   constructor(store: Store, session: SessionId) {
@@ -28,19 +31,21 @@ export class Inbox {
     this.#stale = true
   }
 
-  /** The state was loaded anew: nothing is settled but what the store says. */
+  /** The state was loaded anew: nothing is settled, and nothing pending, but what the store says. */
   reset(): void {
     this.#settled.clear()
+    this.#mark = null
     this.#stale = true
   }
 
+  /** Something came that was not looked at, or is being read. */
   get isStale(): boolean {
-    return this.#stale
+    return this.#stale || this.#reading !== null
   }
 
-  /** Reads the queue if something came since the last reading began; whoever calls sees at least what was there before the call. */
+  /** Reads what changed if something came since the last reading began; whoever calls sees at least what was there before the call. */
   async refresh(): Promise<void> {
-    while (this.#reading !== null || this.#stale) {
+    while (this.isStale) {
       this.#reading ??= this.#read()
       await this.#reading
     }
@@ -49,12 +54,12 @@ export class Inbox {
   async #read(): Promise<void> {
     // Cleared before reading, so that what arrives meanwhile is read again.
     this.#stale = false
+    const since = this.#mark
     try {
-      const pending = await this.#store.pending(this.#session)
-      this.#settled = new Set(pending.map((input) => input.id).filter((id) => this.#settled.has(id)))
-      this.#pending = pending.filter((input) => !this.#settled.has(input.id))
-      this.#view = null
-      this.#unseen = true
+      const changes = await this.#store.pendingSince(this.#session, since)
+      // Forgotten meanwhile: these are changes to what is not known here any more.
+      if (this.#mark === since) this.#apply(changes)
+      else this.#stale = true
     } catch (error) {
       // What was not read is still to be read, by whoever asks next.
       this.#stale = true
@@ -64,44 +69,56 @@ export class Inbox {
     }
   }
 
-  /** What the last reading brought, to be looked at once; nothing if it was looked at. */
+  #apply({ whole, pending, gone, mark }: QueueChanges): void {
+    if (whole) this.#forget(new Set(pending.map((input) => input.id)))
+    for (const id of gone) {
+      this.#lanes.remove(id)
+      this.#settled.delete(id)
+    }
+    for (const input of pending) {
+      if (this.#settled.has(input.id)) continue
+      this.#lanes.put(input)
+      this.#unseen.add(input.id)
+    }
+    this.#mark = mark
+  }
+
+  /** All that is pending comes now: of what was settled here, only what the store still lists must be remembered. */
+  #forget(listed: ReadonlySet<InputId>): void {
+    this.#lanes.clear()
+    this.#unseen.clear()
+    for (const id of this.#settled) if (!listed.has(id)) this.#settled.delete(id)
+  }
+
+  /** What was read since this was asked last, and is still pending. */
   takeRead(): readonly PendingInput[] {
-    if (!this.#unseen) return []
-    this.#unseen = false
-    return this.#pending
+    if (this.#unseen.size === 0) return []
+    const read = [...this.#unseen].flatMap((id) => this.#lanes.get(id) ?? [])
+    this.#unseen.clear()
+    return read
   }
 
   controls(): ControlInput[] {
-    return this.#pending.filter((input): input is ControlInput => input.lane === 'control')
+    return this.#lanes.controls()
   }
 
-  /** Message inputs of these lanes, in order of arrival. */
-  messages(lanes: readonly Lane[]): MessageInput[] {
-    return this.#pending.filter(
-      (input): input is MessageInput => input.lane !== 'control' && lanes.includes(input.lane),
-    )
+  /** Message inputs in order of arrival: all of these lanes, at most so many followups. */
+  messages(lanes: readonly MessageLane[], followups?: number): MessageInput[] {
+    return this.#lanes.messages(lanes, followups)
+  }
+
+  /** Those that waited for too long (I6). */
+  expired(): MessageInput[] {
+    return this.#lanes.expired(this.#store.now())
   }
 
   /** Forgets inputs that were just settled. */
   drop(settled: readonly PendingInput[]): void {
-    if (settled.length === 0) return
-    for (const { id } of settled) this.#settled.add(id)
-    this.#pending = this.#pending.filter((input) => !this.#settled.has(input.id))
-    this.#view = null
+    // What is not there any more was settled by somebody else: the store lists it no longer.
+    for (const { id } of settled) if (this.#lanes.remove(id)) this.#settled.add(id)
   }
 
   get view(): InboxView {
-    this.#view ??= countLanes(this.#pending)
-    return this.#view
+    return this.#lanes.view
   }
-}
-
-function countLanes(pending: readonly PendingInput[]): InboxView {
-  const view = { control: 0, steer: 0, note: 0, followup: 0, steerNow: 0, newestTail: -1 }
-  for (const input of pending) {
-    view[input.lane]++
-    if (input.lane === 'steer' && input.promptness === 'now') view.steerNow++
-    if (input.lane === 'steer' || input.lane === 'followup') view.newestTail = Math.max(view.newestTail, input.tail)
-  }
-  return view
 }

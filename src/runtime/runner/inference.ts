@@ -9,7 +9,7 @@ import { TranscriptCheck } from '../../kernel/transcript.ts'
 import type { Purpose } from '../../kernel/events.ts'
 import { AbortScope } from '../../util/signal.ts'
 import type { Json } from '../../util/json.ts'
-import type { Maybe } from '../../util/maybe.ts'
+import { after, type Maybe } from '../../util/maybe.ts'
 import { messageOf } from '../../util/text.ts'
 import { asLogged, asMs, checkedEnd } from '../borders.ts'
 import type { ModelChunk, ModelEnd, ModelRequest } from '../ports.ts'
@@ -30,6 +30,8 @@ const NO_TERMINAL: Failure = {
   message: 'the model adapter ended without a terminal; report it to its author',
   retry: true,
 }
+
+type Begun = 'begun' | 'again' | 'gone'
 
 interface Flight {
   readonly attempt: number
@@ -59,28 +61,26 @@ export class Inference {
   }
 
   /** Commits the request, unless input came in first, and begins the call. `again`: look again, `gone`: load again. */
-  async begin(): Promise<'begun' | 'again' | 'gone'> {
+  begin(): Maybe<Begun> {
+    if (!hasHook(this.#run, 'transformRequest')) return this.#request(null)
+    return this.#askOptions().then((asked) => (asked === 'control' ? 'again' : this.#request(asked.options)))
+  }
+
+  #request(options: Json | null): Maybe<Begun> {
     const run = this.#run
     const step = run.state.step!
     const attempt = step.requests + 1
-    let options: Json | null = null
-    if (hasHook(run, 'transformRequest')) {
-      const asked = await this.#askOptions()
-      if (asked === 'control') return 'again'
-      options = asked.options
-    }
     const purpose: Purpose = step.purpose === 'limit' ? 'limit' : 'step'
     const toolChoice = purpose === 'limit' ? 'none' : 'auto'
     const messages = run.state.context.length + run.state.late.length
-    const committed = await run.journal.commit(
+    const committing = run.journal.commit(
       { type: 'model.requested', attempt, purpose, messages, toolChoice, ...(options === null ? {} : { options }) },
       purpose === 'limit' ? ['control'] : ['control', 'steer', 'note'],
     )
-    if (committed !== 'done') return committed === 'gone' ? 'gone' : 'again'
-    const reached = run.sync.reach('before-model')
-    if (reached !== undefined) await reached
-    this.#start(attempt, toolChoice, options)
-    return 'begun'
+    return after(committing, (committed) => {
+      if (committed !== 'done') return committed === 'gone' ? 'gone' : 'again'
+      return after(run.sync.reach('before-model'), () => this.#start(attempt, toolChoice, options))
+    })
   }
 
   async #askOptions(): Promise<{ readonly options: Json | null } | 'control'> {
@@ -94,7 +94,7 @@ export class Inference {
     return asked === 'control' ? 'control' : { options }
   }
 
-  #start(attempt: number, toolChoice: 'auto' | 'none', options: Json | null): void {
+  #start(attempt: number, toolChoice: 'auto' | 'none', options: Json | null): 'begun' {
     const run = this.#run
     const { system, tools } = run.state.epoch!.content
     const messages = new Messages(run.state.context)
@@ -111,7 +111,7 @@ export class Inference {
     if (fault !== null) {
       const message = `the context is not a legal transcript at message ${fault.at}: ${fault.problem}`
       this.#fail(flight, { kind: 'transcript-invalid', message, retry: false })
-      return
+      return 'begun'
     }
     const request: ModelRequest = {
       session: run.session,
@@ -123,6 +123,7 @@ export class Inference {
       ...(options === null ? {} : { options }),
     }
     this.#read(flight, request)
+    return 'begun'
   }
 
   /** Reads the stream to its terminal, or to the abort of the turn, whichever is first. */
@@ -136,7 +137,7 @@ export class Inference {
         failure: { kind: 'aborted', message: 'the turn was aborted', retry: false },
         usage: null,
       })
-      void closeIterator(iterator)
+      closeIterator(iterator)
     })
     void this.#pump(flight, iterator)
   }
@@ -163,7 +164,7 @@ export class Inference {
           if (reached !== undefined) await reached
         }
       }
-      void closeIterator(iterator)
+      closeIterator(iterator)
     } catch (error) {
       this.#fail(flight, adapterThrew(error))
     }
@@ -354,10 +355,11 @@ function clip(text: string): string {
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`
 }
 
-async function closeIterator(iterator: AsyncIterator<unknown>): Promise<void> {
+/** The call is over for us: what an adapter throws while it is closed changes nothing. */
+function closeIterator(iterator: AsyncIterator<unknown>): void {
   try {
-    await iterator.return?.()
+    iterator.return?.()?.then(undefined, () => {})
   } catch {
-    // The call is over for us; what an adapter throws while it is closed changes nothing.
+    // As above.
   }
 }

@@ -39,6 +39,9 @@ async function writing() {
 
 const END = { type: 'turn.ended', outcome: { kind: 'blocked', reason: 'r' }, goal: 'unchecked' } as const
 
+/** What is done at once may throw at once. */
+const asked = async <T>(ask: () => T): Promise<Awaited<T>> => await ask()
+
 describe('the journal', () => {
   it('folds at once, and shows to watchers only what is durable', async () => {
     const { journal, durable, stored } = await writing()
@@ -65,7 +68,7 @@ describe('the journal', () => {
     expect(() => journal.record({ type: 'step.ended' })).toThrow(
       expect.objectContaining({ code: 'rule-broken', data: { rule: 'T1', type: 'step.ended', seq: 4 } }),
     )
-    await expect(journal.commit({ type: 'step.ended' }, [])).rejects.toMatchObject({ code: 'rule-broken' })
+    await expect(asked(() => journal.commit({ type: 'step.ended' }, []))).rejects.toMatchObject({ code: 'rule-broken' })
     await journal.flush()
     expect(await stored()).toHaveLength(3)
   })
@@ -97,7 +100,7 @@ describe('the journal', () => {
     journal.consume(await pending('a'), ENTERED)
     await store.edit(SESSION, inputId('a'), { content: [{ type: 'text', text: 'better' }] })
     expect(await journal.commit({ type: 'step.started', purpose: 'step' }, [])).toBe('gone')
-    await expect(journal.flush()).rejects.toBeInstanceOf(InputsGone)
+    await expect(asked(() => journal.flush())).rejects.toBeInstanceOf(InputsGone)
     expect(await stored()).toEqual([])
   })
 
@@ -126,7 +129,7 @@ describe('the journal', () => {
     const { journal, clock, store, durable } = await writing()
     await clock.advance(1_000)
     await store.acquire(SESSION, { owner: 'b', ttlMs: 1_000 })
-    await expect(journal.flush()).rejects.toMatchObject({ code: 'lease-lost' })
+    await expect(asked(() => journal.flush())).rejects.toMatchObject({ code: 'lease-lost' })
     expect([durable, (await store.read(SESSION)).events]).toEqual([[], []])
   })
 
@@ -134,7 +137,7 @@ describe('the journal', () => {
     const { journal, store } = await writing()
     const event = { type: 'loop.noted', key: 'k', value: 1, seq: 1, at: 0, fence: 1, turn: 0, step: 0 } as const
     await store.append({ session: SESSION, fence: 1, tail: 0, events: [event], consume: [] })
-    await expect(journal.flush()).rejects.toMatchObject({
+    await expect(asked(() => journal.flush())).rejects.toMatchObject({
       code: 'log-conflict',
       message: expect.stringContaining('its tail is 1, expected 0'),
     })

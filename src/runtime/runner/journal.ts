@@ -5,14 +5,14 @@
  */
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Draft, Event, EventHead } from '../../kernel/events.ts'
-import { fold } from '../../kernel/fold.ts'
+import { apply, fold } from '../../kernel/fold.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import type { Lane, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import { refusal, type RuleBreak } from '../../kernel/legality.ts'
 import type { State } from '../../kernel/state.ts'
 import type { Maybe } from '../../util/maybe.ts'
-import type { Append, Consumption, Store } from '../ports.ts'
-import type { SyncPoints } from '../sync-points.ts'
+import type { Append, Appended, Consumption, Store } from '../ports.ts'
+import { noSyncPoints, type SyncPoints } from '../sync-points.ts'
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
@@ -30,6 +30,8 @@ export type Committed = 'done' | 'pending' | 'gone'
 
 /** A claimed input was withdrawn or edited before its claim was durable: nothing is written, and the state must be loaded anew. */
 export class InputsGone extends Error {}
+
+const UNCONDITIONALLY: readonly Lane[] = []
 
 export class Journal {
   readonly state: State
@@ -80,40 +82,52 @@ export class Journal {
   }
 
   /** Makes everything recorded so far durable; at once where there is nothing. Throws `InputsGone` if an input that it settles was changed meanwhile. */
-  flush(): Maybe<void> {
-    if (!this.isClean || this.#consume.length > 0) return this.#flush()
-  }
-
-  async #flush(): Promise<void> {
-    if ((await this.#append(this.#buffer, [])) !== 'done') throw new InputsGone()
+  flush(): Maybe<unknown> {
+    if (!this.isClean || this.#consume.length > 0) return this.#append(this.#buffer, UNCONDITIONALLY)
   }
 
   /** Flushes, with `draft` as the last event, folded only if the store accepts it: nothing pending in the named lanes (I4, I5). */
-  commit(draft: Draft, unlessPending: readonly Lane[]): Promise<Committed> {
+  commit(draft: Draft, unlessPending: readonly Lane[]): Maybe<Committed> {
     const event = this.#stamp(draft)
     const broken = refusal(this.state, event)
-    if (broken !== null) return Promise.reject(ruleBroken(event, broken))
+    if (broken !== null) throw ruleBroken(event, broken)
     return this.#append([...this.#buffer, event], unlessPending, event)
   }
 
-  async #append(events: readonly Event[], unlessPending: readonly Lane[], last?: Event): Promise<Committed> {
+  /** `last`: the event of a conditional commit, which comes true only if the store accepts it. */
+
+  #append(events: readonly Event[], unlessPending: readonly Lane[], last?: Event): Maybe<Committed> {
     const { store, session, fence, sync } = this.#options
     const append: Append = { session, fence, tail: this.#tail, events, consume: this.#consume, unlessPending }
-    const before = sync.reach('before-append')
-    if (before !== undefined) await before
+    if (sync !== noSyncPoints) return this.#appendInSteps(append, last)
+    const answer = store.append(append)
+    return answer instanceof Promise ? this.#appendedLater(append, answer, last) : this.#appended(append, answer, last)
+  }
+
+  async #appendedLater(append: Append, answer: Promise<Appended>, last?: Event): Promise<Committed> {
+    return this.#appended(append, await answer, last)
+  }
+
+  async #appendInSteps(append: Append, last?: Event): Promise<Committed> {
+    const { store, sync } = this.#options
+    await sync.reach('before-append')
     const answer = await store.append(append)
-    const after = sync.reach('after-append')
-    if (after !== undefined) await after
+    await sync.reach('after-append')
+    return this.#appended(append, answer, last)
+  }
+
+  #appended({ session, tail, events }: Append, answer: Appended, last?: Event): Committed {
     switch (answer.kind) {
       case 'appended':
         this.#tail = answer.tail
         this.#buffer = []
         this.#consume = []
-        if (last !== undefined) fold(this.state, last)
+        if (last !== undefined) apply(this.state, last)
         this.#options.onDurable(events)
         return 'done'
       case 'pending':
       case 'gone':
+        if (last === undefined) throw new InputsGone()
         return answer.kind
       case 'fenced':
         throw new TurnstepError(
@@ -121,7 +135,7 @@ export class Journal {
           `session "${session}" was taken over by another runner; this one stops and writes nothing more`,
         )
       case 'conflict':
-        throw this.#conflict(`its tail is ${answer.tail}, expected ${append.tail}`)
+        throw this.#conflict(`its tail is ${answer.tail}, expected ${tail}`)
     }
   }
 

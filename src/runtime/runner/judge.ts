@@ -194,9 +194,7 @@ export class Judge {
 }
 
 function batchOf(step: Step): CallRecord[] {
-  const batch: CallRecord[] = []
-  for (const { parent, record } of step.calls) if (parent === null) batch.push(record)
-  return batch
+  return step.calls.filter(({ parent }) => parent === null).map(({ record }) => record)
 }
 
 type Invalid = Extract<CallOutcome, { kind: 'invalid' }>

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { Mortal } from '../../../test/kit/mortal.ts'
+import { Mortal } from '../../testing/sim/mortal.ts'
 import { sessionId } from '../../kernel/ids.ts'
 import { memoryStore } from '../../stores/memory/index.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'

@@ -72,22 +72,16 @@ export function makeCallRecord(
   const tool = run.agent.tools.get(call.name)
   const args = parseArgs(call.rawArgs)
   const effect = tool?.effect ?? 'write'
-  const declared = tool !== undefined && args !== null ? tool.resources(args) : undeclaredResources(effect)
-  return {
-    id,
-    name: call.name,
-    rawArgs: call.rawArgs,
-    ...(args === null ? {} : { args }),
-    providerId: call.providerId,
+  const { name, rawArgs, providerId } = call
+  const isKnown = tool !== undefined && args !== null
+  const declared = {
+    providerId,
     effect,
-    resources: declared,
-    fingerprint: fingerprintOf(
-      call.name,
-      args ?? call.rawArgs,
-      tool !== undefined && args !== null ? tool.identity(args) : null,
-    ),
-    ...(tool !== undefined && tool.guard !== guardModeOf(effect) ? { guard: tool.guard } : {}),
+    resources: isKnown ? tool.resources(args) : undeclaredResources(effect),
+    fingerprint: fingerprintOf(name, args ?? rawArgs, isKnown ? tool.identity(args) : null),
   }
+  const record = args === null ? { id, name, rawArgs, ...declared } : { id, name, rawArgs, args, ...declared }
+  return tool === undefined || tool.guard === guardModeOf(effect) ? record : { ...record, guard: tool.guard }
 }
 
 /** Where a number might be too large to be one. */

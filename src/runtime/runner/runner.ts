@@ -7,11 +7,12 @@
 import { assertNever } from '../../util/assert.ts'
 import { AbortScope } from '../../util/signal.ts'
 import { after, type Maybe } from '../../util/maybe.ts'
-import type { Effect, View } from '../../kernel/effects.ts'
+import type { Effect } from '../../kernel/effects.ts'
 import { TurnstepError } from '../../kernel/errors.ts'
 import { FORMAT, type Event } from '../../kernel/events.ts'
 import { limitAskId, type SessionId } from '../../kernel/ids.ts'
 import { toSnapshot } from '../../kernel/snapshot.ts'
+import type { TurnOutcome } from '../../kernel/outcome.ts'
 import type { State } from '../../kernel/state.ts'
 import type { Json } from '../../util/json.ts'
 import { absorbControl } from './absorb.ts'
@@ -38,7 +39,9 @@ import { observe } from './run-hooks.ts'
 import type { RunEnd, RunnerOptions } from './runner-options.ts'
 import type { Live } from '../session.ts'
 import { settleCalls } from './settle.ts'
+import { Sleep } from './sleep.ts'
 import { statusOf } from './status.ts'
+import { Viewpoint } from './view.ts'
 import type { SyncPoints } from '../sync-points.ts'
 import { WORDINGS, type Wording } from '../wording.ts'
 
@@ -49,10 +52,6 @@ const BUSY_YIELD = 500
 const BUSY_MAX = 10_000
 /** Events between two snapshots, at least. */
 const SNAPSHOT_EVERY = 500
-/** Keeps the process alive while a runner waits, in pieces that no timer overflows. */
-const LONGEST_SLEEP_MS = 3_600_000
-
-type MutableView = { -readonly [Key in keyof View]: View[Key] }
 
 export class Runner implements Run {
   readonly session: SessionId
@@ -74,16 +73,12 @@ export class Runner implements Run {
   readonly #judge: Judge
   readonly #pool: CallPool
   readonly #control: ControlWatch
+  readonly #viewpoint: Viewpoint
+  readonly #sleeping: Sleep
   #turn: AbortScope
   #landings: (() => void)[] = []
-  #poke: (() => void) | null = null
-  /** Something happened since this pass of the loop began to look. */
-  #woken = false
-  #gated = false
-  #owed: View['owed'] = { seq: 0, downMs: 0 }
   #snapshotAt = 0
   #parking = false
-  #view: MutableView | null = null
 
   constructor(options: RunnerOptions) {
     this.#options = options
@@ -102,6 +97,8 @@ export class Runner implements Run {
     this.#inference = new Inference(this)
     this.#judge = new Judge(this)
     this.#pool = new CallPool(this, this.#judge, options.stragglers)
+    this.#viewpoint = new Viewpoint({ run: this, inference: this.#inference, judge: this.#judge, pool: this.#pool })
+    this.#sleeping = new Sleep(options.clock)
     this.#lease = new Lease({ ...options, fence: this.fence, onLost: (error) => this.kill(error) })
   }
 
@@ -120,9 +117,9 @@ export class Runner implements Run {
   /** Drives the session until it rests. Throws if the lease is lost or the store fails: whoever comes next reads the log. */
   async run(): Promise<RunEnd> {
     const unwatch = this.store.watch(this.session, (what) => this.#onChange(what))
-    const unlisten = this.#options.stragglers.listen(() => this.#wake())
+    const unlisten = this.#options.stragglers.listen(() => this.#sleeping.wake())
     this.#lease.start()
-    const cancelKeepAlive = this.#keepAlive()
+    const cancelKeepAlive = this.#sleeping.keepAlive()
     try {
       await this.#load()
       await this.#open()
@@ -142,7 +139,7 @@ export class Runner implements Run {
   /** Parks the session where it stands: nothing new starts, what runs may end until `graceMs` are over, then the lease is let go. */
   park(): void {
     this.#parking = true
-    this.#wake()
+    this.#sleeping.wake()
   }
 
   /** Ends the run at once, without a release: the lease is lost, or nobody may wait any longer. */
@@ -150,17 +147,17 @@ export class Runner implements Run {
     // First, so that a body that obeys the signal is known to have stopped for this.
     this.#pool.letAllGo()
     this.#stop.abort(error)
-    this.#wake()
+    this.#sleeping.wake()
   }
 
   /** There are facts to append: see to it. */
   factsCame(): void {
-    this.#wake()
+    this.#sleeping.wake()
   }
 
   land(record: () => void): void {
     this.#landings.push(record)
-    this.#wake()
+    this.#sleeping.wake()
   }
 
   publish(live: Live): void {
@@ -184,9 +181,7 @@ export class Runner implements Run {
       state,
       turn: state.turn?.n ?? 0,
       step: state.step?.n ?? state.turn?.steps ?? 0,
-      get signal() {
-        return scope.signal
-      },
+      signal: scope.signal,
     }
   }
 
@@ -204,6 +199,8 @@ export class Runner implements Run {
     const { session, store, fence } = this
     const { state, damage, folded } = await loadState(store, session, this.agent.plugins.folds())
     if (damage !== null) throw damagedLog(session, damage)
+    // Taken over before it had read a line: whatever it recorded would be illegal, and none of its business (W1).
+    if (state.fence > fence) throw leaseLost(session)
     this.#snapshotAt = state.seq - folded
     this.journal = new Journal({
       store,
@@ -215,9 +212,9 @@ export class Runner implements Run {
     })
     // A session that waited for people was not down, however long it took them (A3, C4).
     const rested = state.seq === 0 || statusOf(state).kind === 'waiting'
-    this.#owed = { seq: state.seq, downMs: rested ? 0 : Math.max(0, store.now() - state.at) }
+    this.#viewpoint.owed = { seq: state.seq, downMs: rested ? 0 : Math.max(0, store.now() - state.at) }
     this.#judge.forget()
-    this.#gated = false
+    this.#viewpoint.gated = false
     this.inbox.reset()
     if (state.created !== null) await this.#adopt(this.#options.agentOf(state.agent))
   }
@@ -256,20 +253,21 @@ export class Runner implements Run {
     let idle = 0
     let busy = 0
     for (;;) {
-      this.#woken = false
+      this.#sleeping.beginToLook()
       this.#stop.throwIfAborted()
-      await this.inbox.refresh()
+      if (this.inbox.isStale) await this.inbox.refresh()
       this.#consumeKnown()
       this.#recordLandings()
       if (this.#parking && (await this.#parked())) return 'parked'
       const seq = this.state.seq
-      const effect = this.agent.loop.next(this.#look())
+      const effect = this.agent.loop.next(this.#viewpoint.look())
       try {
         if (effect.kind === 'rest') {
           if (await this.#rest(effect)) return 'rested'
         } else if (this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb') {
           // Nothing new is begun while parking: wait for what is live, or for the grace to end.
-          await this.#sleep()
+          const sleeping = this.#sleep()
+          if (sleeping !== undefined) await sleeping
         } else {
           const doing = this.#perform(effect)
           if (doing !== undefined) await doing
@@ -278,7 +276,7 @@ export class Runner implements Run {
         if (!(error instanceof InputsGone)) throw error
         await this.#reload()
       }
-      if (this.#inference.live || this.#pool.live.size > 0) busy = 0
+      if (this.#inference.live || this.#pool.isBusy) busy = 0
       if (++busy % BUSY_YIELD === 0) await new Promise<void>((resolve) => this.clock.after(0, resolve))
       if (busy > BUSY_MAX)
         throw new TurnstepError(
@@ -294,41 +292,11 @@ export class Runner implements Run {
     }
   }
 
-  /** The picture of this moment; the object is made once, as a loop keeps none. */
-  #look(): View {
-    const view = (this.#view ??= this.#firstView())
-    view.state = this.state
-    view.inbox = this.inbox.view
-    view.gated = this.#gated
-    view.shown = this.#inference.shown
-    view.held = this.#pool.held
-    view.now = this.store.now()
-    view.owed = this.#owed
-    view.settings = this.agent.settings
-    return view
-  }
-
-  #firstView(): MutableView {
-    return {
-      state: this.state,
-      inbox: this.inbox.view,
-      live: {
-        has: (what) => (what === 'infer' ? this.#inference.live : what !== 'compact' && this.#pool.live.has(what)),
-      },
-      judged: this.#judge.judged,
-      gated: this.#gated,
-      shown: this.#inference.shown,
-      fence: this.fence,
-      held: this.#pool.held,
-      now: this.store.now(),
-      owed: this.#owed,
-      settings: this.agent.settings,
-    }
-  }
-
   /** An id that the log has settled, though the store does not know it (a log that was imported), is the same input again (I1). */
   #consumeKnown(): void {
-    const known = this.inbox.takeRead().filter((input) => this.state.settled.has(input.id))
+    const read = this.inbox.takeRead()
+    if (read.length === 0) return
+    const known = read.filter((input) => this.state.settled.has(input.id))
     for (const input of known) this.journal.consume(input, { kind: 'rejected', reason: 'duplicate' })
     this.inbox.drop(known)
   }
@@ -360,9 +328,9 @@ export class Runner implements Run {
       case 'end-step':
         return void this.journal.record({ type: 'step.ended' })
       case 'stopping':
-        return stopTurn(this, effect.outcome).then((ended) => this.#again(ended, 'ended'))
+        return this.#stopTurn(effect.outcome)
       case 'end-turn':
-        return endTurn(this, effect.outcome).then((ended) => this.#again(ended, 'ended'))
+        return this.#endTurn(effect.outcome)
       case 'ask-limit':
         return void this.journal.record({ type: 'turn.limit-asked', ask: limitAskId(this.state.turn!.n) })
       case 'switch':
@@ -386,6 +354,14 @@ export class Runner implements Run {
     }
   }
 
+  async #stopTurn(outcome: TurnOutcome): Promise<void> {
+    await this.#again(await stopTurn(this, outcome), 'ended')
+  }
+
+  async #endTurn(outcome: TurnOutcome): Promise<void> {
+    await this.#again(await endTurn(this, outcome), 'ended')
+  }
+
   async #absorb(): Promise<void> {
     if (await absorbControl(this)) this.#abortTurn()
     this.#pool.letEndedGo()
@@ -402,20 +378,22 @@ export class Runner implements Run {
 
   #claim(effect: Extract<Effect, { kind: 'claim' }>): Maybe<void> {
     if (this.state.step === null) ensureEpoch(this)
-    return after(passGate(this, effect), (passed) => void (this.#gated = passed))
+    return after(passGate(this, effect), (passed) => void (this.#viewpoint.gated = passed))
   }
 
-  async #infer(): Promise<void> {
-    const again = this.#again(await this.#inference.begin(), 'begun')
-    if (again !== undefined) await again
-    // While the model thinks there is time for it, and everything recorded is durable.
-    if (this.#inference.live && this.journal.isClean && this.#isSnapshotDue) await this.#snapshot()
+  #infer(): Maybe<void> {
+    return after(this.#inference.begin(), (begun) =>
+      after(this.#again(begun, 'begun'), () => {
+        // While the model thinks there is time for it, and everything recorded is durable.
+        if (this.#inference.live && this.journal.isClean && this.#isSnapshotDue) return this.#snapshot()
+      }),
+    )
   }
 
   /** A conditional effect that did not come true: the inbox is looked at again, or the state is loaded anew. */
   #again<Answer extends string>(answer: Answer | 'again' | 'gone', done: Answer): Maybe<void> {
     if (answer === 'gone') return this.#reload()
-    if (answer === done) this.#gated = false
+    if (answer === done) this.#viewpoint.gated = false
     else this.inbox.touch()
   }
 
@@ -436,33 +414,11 @@ export class Runner implements Run {
   }
 
   /** Flushes, then sleeps until something lands or arrives, or until `until`. */
-  async #sleep(until?: number): Promise<void> {
-    const flushing = this.journal.flush()
-    if (flushing !== undefined) await flushing
-    if (this.#woken || this.inbox.isStale) return
-    await new Promise<void>((resolve) => {
-      this.#poke = resolve
-      if (until === undefined) return
-      const cancel = this.clock.after(Math.min(until - this.store.now(), LONGEST_SLEEP_MS), resolve)
-      this.#poke = () => {
-        cancel()
-        resolve()
-      }
+  #sleep(until?: number): Maybe<void> {
+    return after(this.journal.flush(), () => {
+      if (!this.#sleeping.isWoken && !this.inbox.isStale)
+        return this.#sleeping.till(until === undefined ? undefined : until - this.store.now())
     })
-    this.#poke = null
-  }
-
-  /** One timer for all sleeps: a process with a session at work in it does not end. */
-  #keepAlive(): () => void {
-    let cancel: () => void
-    const arm = (): void => void (cancel = this.clock.after(LONGEST_SLEEP_MS, arm))
-    arm()
-    return () => cancel()
-  }
-
-  #wake(): void {
-    this.#woken = true
-    this.#poke?.()
   }
 
   /** True: the lease is released. False: something is due already (W3). */
@@ -474,7 +430,7 @@ export class Runner implements Run {
     await this.sync.reach('before-release')
     const { wake, until, since } = rest
     // A loop may not let go of what is at work here.
-    if (this.#inference.live || this.#pool.live.size > 0) {
+    if (this.#inference.live || this.#pool.isBusy) {
       await this.#sleep(until)
       return false
     }
@@ -493,7 +449,7 @@ export class Runner implements Run {
   /** True: nothing is live any more, and the session is due for whoever opens it next. */
   async #parked(): Promise<boolean> {
     await this.journal.flush()
-    if (this.#inference.live || this.#pool.live.size > 0) return false
+    if (this.#inference.live || this.#pool.isBusy) return false
     await releaseSoonDue(this.store, this.session, this.fence)
     return true
   }
@@ -512,7 +468,7 @@ export class Runner implements Run {
   #onChange(what: 'log' | 'inbox'): void {
     if (what === 'log') return
     this.inbox.touch()
-    this.#wake()
+    this.#sleeping.wake()
     this.#control.arrived()
   }
 

@@ -8,7 +8,7 @@ import type { SessionId } from '../../kernel/ids.ts'
 import { releaseSoonDue } from '../runner/lease.ts'
 import { deferred } from '../../util/deferred.ts'
 import { AbortScope } from '../../util/signal.ts'
-import type { Acquired } from '../ports.ts'
+import type { Acquired, QueueMark } from '../ports.ts'
 import { Runner } from '../runner/runner.ts'
 import type { Granted, RunnerOptions } from '../runner/runner-options.ts'
 import { Stragglers } from '../runner/stragglers.ts'
@@ -18,6 +18,12 @@ export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers
   readonly owner: string
   /** Asked before a lease is taken. */
   readonly mayWake: (scope: AbortScope) => Promise<boolean>
+}
+
+/** The arrival of the last input that is pending, and how far the queue was read. */
+interface QueueEnd {
+  readonly arrival: number
+  readonly mark: QueueMark
 }
 
 /** After a fault that may pass, the session is due again so much later. */
@@ -40,8 +46,8 @@ export class Driver {
   #runner: Runner | null = null
   #error: Error | null = null
   #unknownFaults = 0
-  /** The newest arrival when a runner stopped on a fault: what comes after it is a reason to try again. */
-  #arrivalAtFault: number | null = null
+  /** Where the queue ended when a runner stopped on a fault: what comes after it is a reason to try again. */
+  #endAtFault: QueueEnd | null = null
   /** Takes back the next try to release a lease that the store would not take. */
   #cancelRelease: () => void = () => {}
 
@@ -141,12 +147,13 @@ export class Driver {
   async #isDue(): Promise<boolean> {
     if ((await this.#options.store.due([this.session])).length > 0) return true
     // After a fault that does not pass nothing makes the session due by itself, but a new input is a new reason (W3).
-    return this.#arrivalAtFault !== null && (await this.#newestArrival()) > this.#arrivalAtFault
+    return this.#endAtFault !== null && (await this.#queueEnd(this.#endAtFault)).arrival > this.#endAtFault.arrival
   }
 
-  async #newestArrival(): Promise<number> {
-    const pending = await this.#options.store.pending(this.session, { all: true })
-    return pending.reduce((newest, { arrival }) => Math.max(newest, arrival), -1)
+  /** Where the queue ends, as far as something changed since `since`. */
+  async #queueEnd(since: QueueEnd | null): Promise<QueueEnd> {
+    const { pending, mark } = await this.#options.store.pendingSince(this.session, since?.mark ?? null)
+    return { arrival: pending.at(-1)?.arrival ?? -Infinity, mark }
   }
 
   /** True: it was due, and driven. */
@@ -165,14 +172,14 @@ export class Driver {
 
   async #drive(lease: Granted): Promise<void> {
     this.#error = null
-    this.#arrivalAtFault = null
+    this.#endAtFault = null
     this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers, facts: this.#facts })
     try {
       if (this.#closed) this.#runner.park()
       await this.#runner.run()
       this.#unknownFaults = 0
     } catch (error) {
-      this.#arrivalAtFault = await this.#newestArrival().catch(() => null)
+      this.#endAtFault = await this.#queueEnd(null).catch(() => null)
       await this.#letGo(lease.fence, error)
       throw error
     } finally {

@@ -18,10 +18,10 @@ describe('a slow reader', () => {
     const sent = 3 * BOUND + 7
     for (let n = 1; n <= sent; n++)
       bus.publish(SESSION, { type: 'reasoning', turn: 1, step: 1, attempt: 1, text: String(n) })
-    const batch = (await follower.next())!
-    expect(batch.length).toBeLessThanOrEqual(BOUND)
-    const numbers = batch.map((seen) => (seen.kind === 'live' && 'text' in seen.live ? Number(seen.live.text) : 0))
-    expect(numbers).toEqual(Array.from(batch, (_, at) => sent - batch.length + 1 + at))
+    const { live } = (await follower.next())!
+    expect(live.length).toBeLessThanOrEqual(BOUND)
+    const numbers = live.map((delta) => ('text' in delta ? Number(delta.text) : 0))
+    expect(numbers).toEqual(Array.from(live, (_, at) => sent - live.length + 1 + at))
     follower.close()
     expect(bus.size).toBe(0)
     await store.close()

@@ -1,8 +1,10 @@
 /** Following a session from outside: durable events without gaps, live ones as they pass. Reads only. */
+import type { Event } from '../../kernel/events.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import type { LiveBus } from './live.ts'
 import { damagedLog } from '../runner/load.ts'
 import type { Store } from '../ports.ts'
+import { after, type Maybe } from '../../util/maybe.ts'
 import type { Live, Watched } from '../session.ts'
 
 export interface FollowOptions {
@@ -16,8 +18,16 @@ export interface FollowOptions {
   readonly stopsSeen?: number
 }
 
+/** What is new: what was shown live comes before what became durable. Both may be empty: something changed that is no event. */
+export interface News {
+  readonly live: readonly Live[]
+  readonly events: readonly Event[]
+}
+
 /** Live items that wait for a reader. */
 const LIVE_MAX = 10_000
+
+const NONE: readonly never[] = []
 
 /** A place in a session's log that moves on with it. Close it, or it listens for ever. */
 export class Follower {
@@ -52,30 +62,54 @@ export class Follower {
   }
 
   /**
-   * What is new, at once or when it comes; null once the signal has aborted. What was shown live before an event became durable
-   * comes before it. The answer may be empty: something changed that is no event.
+   * What is new, at once or when it comes; null once the signal has aborted.
    * Throws `log-damaged` where the log cannot be read on: never a silent prefix (L5).
    */
-  async next(): Promise<readonly Watched[] | null> {
+  async next(): Promise<News | null> {
     const { signal } = this.#options
-    while (!this.#changed && this.#live.length === 0 && !signal.aborted) {
-      await new Promise<void>((resolve) => (this.#poke = resolve))
-      this.#poke = null
-    }
-    if (signal.aborted) return null
-    if (!this.#changed) return this.#takeLive()
-    this.#changed = false
-    const { store, session } = this.#options
-    const { events, damage } = await store.read(session, { after: this.#cursor })
-    if (events.length === 0 && damage !== null) throw damagedLog(session, damage)
-    // What is sound is handed on first; whoever asks again is told, and does not wait for what cannot come.
-    this.#changed ||= damage !== null
-    this.#cursor = events.at(-1)?.seq ?? this.#cursor
-    return [...this.#takeLive(), ...events.map((event): Watched => ({ kind: 'event', event }))]
+    while (!this.#hasNews && !signal.aborted) await this.#arrival()
+    return signal.aborted ? null : this.#take()
   }
 
-  #takeLive(): Watched[] {
-    return this.#live.splice(0).map((live): Watched => ({ kind: 'live', live }))
+  /** Hands on what is new, again and again, until `take` has enough; false: the signal aborted first. */
+  async each(take: (news: News) => Maybe<boolean>): Promise<boolean> {
+    const { signal } = this.#options
+    for (;;) {
+      if (!this.#hasNews) await this.#arrival()
+      if (signal.aborted) return false
+      if (!this.#hasNews) continue
+      const taking = after(this.#take(), take)
+      if (taking instanceof Promise ? await taking : taking) return true
+    }
+  }
+
+  get #hasNews(): boolean {
+    return this.#changed || this.#live.length > 0
+  }
+
+  #arrival(): Promise<void> {
+    return new Promise((resolve) => (this.#poke = resolve))
+  }
+
+  #take(): Maybe<News> {
+    this.#poke = null
+    if (!this.#changed) return { live: this.#takeLive(), events: NONE }
+    this.#changed = false
+    const { store, session } = this.#options
+    return after(store.read(session, { after: this.#cursor }), ({ events, damage }) => {
+      if (events.length === 0 && damage !== null) throw damagedLog(session, damage)
+      // What is sound is handed on first; whoever asks again is told, and does not wait for what cannot come.
+      this.#changed ||= damage !== null
+      this.#cursor = events.at(-1)?.seq ?? this.#cursor
+      return { live: this.#takeLive(), events }
+    })
+  }
+
+  #takeLive(): readonly Live[] {
+    if (this.#live.length === 0) return NONE
+    const live = this.#live
+    this.#live = []
+    return live
   }
 
   close(): void {
@@ -88,7 +122,10 @@ export class Follower {
 export async function* follow(options: FollowOptions): AsyncGenerator<Watched, void, undefined> {
   const follower = new Follower(options)
   try {
-    for (let batch = await follower.next(); batch !== null; batch = await follower.next()) yield* batch
+    for (let news = await follower.next(); news !== null; news = await follower.next()) {
+      for (const live of news.live) yield { kind: 'live', live }
+      for (const event of news.events) yield { kind: 'event', event }
+    }
   } finally {
     follower.close()
   }

@@ -94,6 +94,8 @@ export class Harness {
     const session = checkedId(options.session ?? this.#ports.ids.next())
     if (options.readonly === true) return this.#openReadonly(session)
     await this.#ports.store.create(session)
+    // It may have been closed meanwhile: what came up now would drive the session, and nobody would ever end it.
+    this.#throwIfClosed()
     if (this.#drivers.has(session))
       throw new TurnstepError(
         'session-busy',
@@ -130,6 +132,7 @@ export class Harness {
 
   async #openReadonly(session: SessionId): Promise<Session> {
     await this.#throwIfMissing(session)
+    this.#throwIfClosed()
     return this.#track(new ReadonlySession({ ...this.#handleOptions(session), readonly: true }))
   }
 
@@ -138,6 +141,7 @@ export class Harness {
     this.#throwIfClosed()
     const id = checkedId(session)
     await this.#throwIfMissing(id)
+    this.#throwIfClosed()
     return this.#track(new StoredSession(this.#handleOptions(id)))
   }
 

@@ -4,9 +4,10 @@ import type { Event } from '../../kernel/events.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'
 import type { ReceiptState } from '../../kernel/input.ts'
 import { textOf } from '../../kernel/message.ts'
+import { after, type Maybe } from '../../util/maybe.ts'
 import type { Goal, TurnOutcome } from '../../kernel/outcome.ts'
-import { Follower, type FollowOptions } from './follow.ts'
-import type { Receipt, Turn, Watched } from '../session.ts'
+import { Follower, type FollowOptions, type News } from './follow.ts'
+import type { Live, Receipt, Turn } from '../session.ts'
 
 export interface TurnOptions extends FollowOptions {
   readonly input: InputId
@@ -37,17 +38,20 @@ export class ReceiptHandle implements Receipt {
 
   async #waitSettled(): Promise<Settled> {
     const follower = new Follower(this.options)
+    let settled = null as Settled | null
     try {
-      for (let batch = await follower.next(); batch !== null; batch = await follower.next()) {
+      await follower.each(async (news) => {
         // What is in the log is true, whatever became of its runner.
         const state = await this.state()
-        if (state.kind !== 'queued') return state
-        batch.forEach(throwIfStopped)
-      }
+        if (state.kind !== 'queued') settled = state
+        else news.live.forEach(throwIfStopped)
+        return settled !== null
+      })
     } finally {
       follower.close()
     }
-    throw closed(this.options.session)
+    if (settled === null) throw closed(this.options.session)
+    return settled
   }
 }
 
@@ -68,31 +72,41 @@ export class TurnHandle extends ReceiptHandle implements Turn {
   }
 
   async #waitOutcome(): Promise<Ended> {
+    const filter = new TurnFilter(this.options)
+    const follower = new Follower(this.options)
     let rejected: string | null = null
-    for await (const batch of this.#batches()) {
-      for (const seen of batch) {
-        if (seen.kind !== 'event') continue
-        const { event } = seen
-        if (event.type === 'input.rejected' && event.input === this.id) rejected = event.reason
-        if (event.type !== 'turn.ended') continue
-        // A turn that was blocked for its inputs is their turn; any other never saw one that was rejected.
-        if (rejected !== null && event.outcome.kind !== 'blocked') throw notEntered(this.id, `rejected: ${rejected}`)
-        return { ...event.outcome, goal: event.goal }
-      }
+    let ended = null as Ended | null
+    try {
+      await follower.each((news) =>
+        after(filter.accept(news), ({ events }) => {
+          for (const event of events) {
+            if (event.type === 'input.rejected' && event.input === this.id) rejected = event.reason
+            if (event.type === 'turn.ended') ended = { ...event.outcome, goal: event.goal }
+          }
+          return ended !== null
+        }),
+      )
+    } finally {
+      follower.close()
     }
-    throw closed(this.options.session)
+    if (ended === null) throw closed(this.options.session)
+    return this.#notRejected(ended, rejected)
+  }
+
+  /** A turn that was blocked for its inputs is their turn; any other never saw one that was rejected. */
+  #notRejected(ended: Ended, rejected: string | null): Ended {
+    if (rejected !== null && ended.kind !== 'blocked') throw notEntered(this.id, `rejected: ${rejected}`)
+    return ended
   }
 
   async *#events(): AsyncGenerator<Event> {
-    for await (const batch of this.#batches()) for (const seen of batch) if (seen.kind === 'event') yield seen.event
+    for await (const { events } of newsOf(this.options)) yield* events
   }
 
   async *#text(): AsyncGenerator<string> {
     let streamed = ''
-    for await (const batch of this.#batches()) {
-      for (const piece of batch
-        .flatMap(pieceOf)
-        .toSorted((one, other) => one.step - other.step || one.attempt - other.attempt)) {
+    for await (const news of newsOf(this.options)) {
+      for (const piece of piecesOf(news)) {
         // Driven elsewhere, or before we looked: the deltas passed us by, the log has it all.
         const isKnown = piece.isWhole && streamed === attemptOf(piece)
         if (!piece.isWhole) streamed = attemptOf(piece)
@@ -100,86 +114,94 @@ export class TurnHandle extends ReceiptHandle implements Turn {
       }
     }
   }
-
-  /** What belongs to the turn that this input entered, up to the turn's end. */
-  async *#batches(): AsyncGenerator<readonly Watched[]> {
-    const follower = new Follower(this.options)
-    const filter = new TurnFilter(this.id)
-    try {
-      for (let batch = await follower.next(); batch !== null; batch = await follower.next()) {
-        yield filter.accept(batch)
-        if (filter.isOver) return
-        if (!filter.hasEntered) await this.#throwIfNeverEnters()
-      }
-    } finally {
-      follower.close()
-    }
-    throw closed(this.options.session)
-  }
-
-  async #throwIfNeverEnters(): Promise<void> {
-    const state = await this.state()
-    if (state.kind === 'withdrawn' || state.kind === 'expired') throw notEntered(this.id, state.kind)
-    // It entered once before, in a log that came from elsewhere: no event tells of the second time.
-    if (state.kind === 'rejected' && state.reason === 'duplicate') throw notEntered(this.id, 'there already')
-  }
 }
 
-/** Keeps what belongs to one input's turn. Until the input enters, the turn that may become it is kept back. */
+async function* newsOf(options: TurnOptions): AsyncGenerator<News> {
+  const follower = new Follower(options)
+  const filter = new TurnFilter(options)
+  try {
+    for (let news = await follower.next(); news !== null; news = await follower.next()) {
+      yield await filter.accept(news)
+      if (filter.isOver) return
+    }
+  } finally {
+    follower.close()
+  }
+  throw closed(options.session)
+}
+
+/** Keeps what belongs to the turn that one input entered. Until the input enters, the turn that may become it is kept back. */
 class TurnFilter {
-  readonly #input: InputId
-  #early: Watched[] = []
+  readonly #options: TurnOptions
+  #early: News = { live: [], events: [] }
   #turn: number | null = null
   #over = false
 
-  constructor(input: InputId) {
-    this.#input = input
+  constructor(options: TurnOptions) {
+    this.#options = options
   }
 
-  get hasEntered(): boolean {
-    return this.#turn !== null
-  }
-
+  /** The turn has ended: nothing comes any more. */
   get isOver(): boolean {
     return this.#over
   }
 
-  accept(batch: readonly Watched[]): readonly Watched[] {
-    const out: Watched[] = []
-    for (const seen of batch) {
-      if (this.#turn === null) this.#await(seen, out)
-      else if (turnOf(seen) === this.#turn) out.push(seen)
-      if (seen.kind === 'event' && seen.event.type === 'turn.ended' && seen.event.turn === this.#turn) {
-        this.#over = true
-        return out
-      }
+  /** Throws if the input never enters a turn, or if nobody drives its session here any more. */
+  accept(news: News): Maybe<News> {
+    const own = this.#turn === null ? this.#await(news) : ofTurn(news, this.#turn)
+    if (own.events.at(-1)?.type === 'turn.ended') {
+      this.#over = true
+      return own
     }
-    batch.forEach(throwIfStopped)
-    return out
+    for (const live of news.live) throwIfStopped(live)
+    return this.#turn === null ? this.#throwIfNeverEnters().then(() => own) : own
   }
 
-  #await(seen: Watched, out: Watched[]): void {
-    if (seen.kind === 'event' && seen.event.type === 'turn.started')
-      this.#early = this.#early.filter((early) => turnOf(early) === turnOf(seen))
-    this.#early.push(seen)
-    this.#turn = this.#turnEntered(seen)
-    if (this.#turn === null) return
-    for (const early of this.#early.splice(0)) if (turnOf(early) === this.#turn) out.push(early)
+  #await(news: News): News {
+    const { live, events } = this.#early
+    const early: News = { live: [...live, ...news.live], events: [...events, ...news.events] }
+    this.#turn = this.#turnEntered(news.events)
+    if (this.#turn !== null) return ofTurn(early, this.#turn)
+    const started = early.events.findLast((event) => event.type === 'turn.started')
+    this.#early = started === undefined ? early : ofTurn(early, started.turn)
+    return { live: [], events: [] }
   }
 
-  #turnEntered(seen: Watched): number | null {
-    if (seen.kind !== 'event') return null
-    const { event } = seen
-    if (event.type !== 'input.entered' && event.type !== 'input.rejected') return null
-    if (event.input !== this.#input) return null
-    if (event.turn === 0) throw notEntered(this.#input, event.type === 'input.rejected' ? event.reason : 'rejected')
-    return event.turn
+  #turnEntered(events: readonly Event[]): number | null {
+    const { input } = this.#options
+    for (const event of events) {
+      if (event.type !== 'input.entered' && event.type !== 'input.rejected') continue
+      if (event.input !== input) continue
+      if (event.turn === 0) throw notEntered(input, event.type === 'input.rejected' ? event.reason : 'rejected')
+      return event.turn
+    }
+    return null
+  }
+
+  async #throwIfNeverEnters(): Promise<void> {
+    const { store, session, input } = this.#options
+    const state = (await store.receipt(session, input)) ?? { kind: 'withdrawn' }
+    if (state.kind === 'withdrawn' || state.kind === 'expired') throw notEntered(input, state.kind)
+    // It entered once before, in a log that came from elsewhere: no event tells of the second time.
+    if (state.kind === 'rejected' && state.reason === 'duplicate') throw notEntered(input, 'there already')
   }
 }
 
-function turnOf(seen: Watched): number | null {
-  if (seen.kind === 'event') return seen.event.turn
-  return 'turn' in seen.live ? seen.live.turn : null
+/** What of it belongs to a turn, up to the turn's end. */
+function ofTurn(news: News, turn: number): News {
+  const { live, events } = news
+  // Turns do not overlap: what begins and ends with one is of it altogether.
+  const isWhole = events.length === 0 || (events[0]!.turn === turn && events.at(-1)!.turn === turn)
+  return isWhole && live.length === 0 ? news : picked(news, turn)
+}
+
+function picked(news: News, turn: number): News {
+  const end = news.events.findIndex((event) => event.type === 'turn.ended' && event.turn === turn)
+  const events = end < 0 ? news.events : news.events.slice(0, end + 1)
+  return {
+    live: news.live.filter((live) => 'turn' in live && live.turn === turn),
+    events: events.every((event) => event.turn === turn) ? events : events.filter((event) => event.turn === turn),
+  }
 }
 
 /** Text that was told: as it streamed, or the whole of a reply. */
@@ -190,21 +212,27 @@ interface Piece {
   readonly isWhole: boolean
 }
 
-/** A batch brings what is streaming before what the log had already: whoever reads text sorts it by attempt. */
-function pieceOf(seen: Watched): Piece[] {
-  if (seen.kind === 'live') return seen.live.type === 'text' ? [{ ...seen.live, isWhole: false }] : []
-  const { event } = seen
-  return event.type === 'reply.completed'
-    ? [{ step: event.step, attempt: event.attempt, text: textOf(event.parts), isWhole: true }]
-    : []
+/** News bring what is streaming before what the log had already: whoever reads text sorts it by attempt. */
+function piecesOf({ live, events }: News): Piece[] {
+  const pieces: Piece[] = []
+  for (const delta of live) {
+    if (delta.type !== 'text') continue
+    const { step, attempt, text } = delta
+    pieces.push({ step, attempt, text, isWhole: false })
+  }
+  for (const event of events) {
+    if (event.type !== 'reply.completed') continue
+    pieces.push({ step: event.step, attempt: event.attempt, text: textOf(event.parts), isWhole: true })
+  }
+  return pieces.sort((one, other) => one.step - other.step || one.attempt - other.attempt)
 }
 
 function attemptOf(at: { readonly step: number; readonly attempt: number }): string {
   return `${at.step}/${at.attempt}`
 }
 
-function throwIfStopped(seen: Watched): void {
-  if (seen.kind === 'live' && seen.live.type === 'stopped' && seen.live.error !== undefined) throw seen.live.error
+function throwIfStopped(live: Live): void {
+  if (live.type === 'stopped' && live.error !== undefined) throw live.error
 }
 
 function notEntered(input: InputId, why: string): TurnstepError {

@@ -3,11 +3,10 @@
  * live by the given clock. Events are kept as they were given: they are immutable (L1), so nothing is cloned or serialised.
  */
 import type { SessionId } from '../../kernel/ids.ts'
-import type { Acquired, Append, Appended, Clock, SessionRow, Store } from '../../runtime/ports.ts'
-import { assertSound } from '../rules.ts'
+import type { Acquired, Append, Appended, Clock, QueueMark, SessionRow, Store } from '../../runtime/ports.ts'
+import { assertSound, NO_QUEUE } from '../rules.ts'
 import type { ReleaseOptions } from '../rules.ts'
-import { changeOf, Watchers } from '../watchers.ts'
-import type { Change } from '../watchers.ts'
+import { Watchers } from '../watchers.ts'
 import { MemorySession } from './session.ts'
 
 export interface MemoryStoreOptions {
@@ -25,6 +24,7 @@ class MemoryStore implements Store {
   readonly #clock: Clock
   readonly #sessions = new Map<SessionId, MemorySession>()
   readonly #watchers = new Watchers()
+  #lives = 0
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -36,24 +36,25 @@ class MemoryStore implements Store {
 
   async create(id: SessionId): Promise<'created' | 'exists'> {
     if (this.#sessions.has(id)) return 'exists'
-    this.#sessions.set(id, new MemorySession(this.now()))
+    this.#sessions.set(id, new MemorySession(++this.#lives, this.now()))
     this.#watchers.notify(id, 'inbox')
     return 'created'
   }
 
-  async append(append: Append): Promise<Appended> {
+  append(append: Append): Appended {
     assertSound(append)
     const session = this.#sessions.get(append.session)
     if (session === undefined) return { kind: 'fenced' }
-    const appended = session.append(append, this.now())
-    if (appended.kind === 'appended') this.#changed(append.session, session, changeOf(append))
+    const now = this.now()
+    const appended = session.append(append, now)
+    if (appended.kind === 'appended') {
+      session.updatedAt = now
+      this.#watchers.notify(append.session, 'log')
+    }
     return appended
   }
 
-  async read(
-    id: SessionId,
-    { after = 0, limit = Infinity }: { readonly after?: number; readonly limit?: number } = {},
-  ) {
+  read(id: SessionId, { after = 0, limit = Infinity }: { readonly after?: number; readonly limit?: number } = {}) {
     const events = this.#sessions.get(id)?.events ?? []
     return { events: events.slice(after, after + limit), tail: events.length, damage: null }
   }
@@ -72,6 +73,11 @@ class MemoryStore implements Store {
 
   async pending(id: SessionId, options: { readonly all?: boolean } = {}) {
     return this.#sessions.get(id)?.pending(options.all === true ? Infinity : this.now()) ?? []
+  }
+
+  async pendingSince(id: SessionId, since: QueueMark | null) {
+    const session = this.#sessions.get(id)
+    return session?.pendingSince(since, this.now()) ?? NO_QUEUE
   }
 
   async receipt(...[id, input]: Parameters<Store['receipt']>) {
@@ -184,8 +190,8 @@ class MemoryStore implements Store {
     return changed
   }
 
-  #changed(id: SessionId, session: MemorySession, what: Change = 'inbox'): void {
+  #changed(id: SessionId, session: MemorySession): void {
     session.updatedAt = this.now()
-    this.#watchers.notify(id, what)
+    this.#watchers.notify(id, 'inbox')
   }
 }

@@ -1,23 +1,42 @@
 /**
  * One session in memory. Owns its events, inputs and lease; knows no clock: the time comes in with every call.
- * Invariants: `queue` holds exactly the inputs whose state is `queued`, in order of arrival; `fence` never falls; the lease, if
- * there is one, has the fence `fence`.
+ * Invariants: `lanes` hold exactly the inputs whose state is `queued`, in order of arrival; `changes` has a place for every change of
+ * an input, and the entry's `revision` is the newest of its places; `fence` never falls; the lease, if there is one, has the fence `fence`.
  */
 import type { Event } from '../../kernel/events.ts'
 import type { InputId } from '../../kernel/ids.ts'
 import type { Lane, MessageLane, NewInput, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import type { Part } from '../../kernel/message.ts'
 import type { Snapshot } from '../../kernel/state.ts'
-import type { Append, Appended, Changed, Consumption, PartialReply, Posted, Released } from '../../runtime/ports.ts'
-import { FIRST_WAKE, wakeOf } from '../rules.ts'
+import type {
+  Append,
+  Appended,
+  Changed,
+  Consumption,
+  PartialReply,
+  Posted,
+  QueueChanges,
+  QueueMark,
+  Released,
+} from '../../runtime/ports.ts'
+import { Line } from '../../util/line.ts'
+import { between, FIRST_WAKE, wakeOf } from '../rules.ts'
 import type { ReleaseOptions, Wake } from '../rules.ts'
 
 interface Entry {
+  readonly id: InputId
   state: ReceiptState
   /** Dropped once it is settled. */
   input: PendingInput | null
   readonly notBefore: number
+  /** Of the newest change to it. */
+  revision: number
 }
+
+const NO_LANES: readonly Lane[] = []
+const LANES: readonly Lane[] = ['control', 'steer', 'note', 'followup']
+
+const byArrival = (one: Entry, other: Entry): number => one.input!.arrival - other.input!.arrival
 
 interface MemoryLease {
   readonly owner: string
@@ -35,11 +54,23 @@ export class MemorySession {
   partial: PartialReply | null = null
   snapshot: { readonly seq: number; readonly snapshot: Snapshot } | null = null
   readonly #entries = new Map<InputId, Entry>()
-  #queue: Entry[] = []
+  readonly #lanes: Readonly<Record<Lane, Line<Entry>>> = {
+    control: new Line(byArrival),
+    steer: new Line(byArrival),
+    note: new Line(byArrival),
+    followup: new Line(byArrival),
+  }
+  /** Pending inputs with a time of their own. */
+  readonly #timed = new Set<Entry>()
+  /** What was changed, in order: revision n is the place n - 1. */
+  readonly #changes: Entry[] = []
+  readonly #life: number
   #arrivals = 0
   #wake = FIRST_WAKE
 
-  constructor(now: number) {
+  /** `life` tells it from the sessions of its name that were before. */
+  constructor(life: number, now: number) {
+    this.#life = life
     this.createdAt = now
     this.updatedAt = now
   }
@@ -49,7 +80,8 @@ export class MemorySession {
   }
 
   get waiting(): number {
-    return this.#queue.length
+    const { control, steer, note, followup } = this.#lanes
+    return control.size + steer.size + note.size + followup.size
   }
 
   holds(fence: number): boolean {
@@ -60,16 +92,17 @@ export class MemorySession {
     return this.lease !== null && now < this.lease.expiresAt
   }
 
-  append(append: Append, now: number): Appended {
-    if (!this.holds(append.fence)) return { kind: 'fenced' }
-    if (append.tail !== this.tail) return { kind: 'conflict', tail: this.tail }
-    const gone = append.consume.filter((claim) => !this.#isClaimable(claim)).map((claim) => claim.id)
-    if (gone.length > 0) return { kind: 'gone', inputs: gone }
-    const lanes = this.#lanesLeft(append, now)
-    if (lanes.length > 0) return { kind: 'pending', lanes }
-    for (const event of append.events) this.events.push(event)
-    for (const claim of append.consume) this.#settle(this.#entries.get(claim.id)!, claim.as)
-    this.#sweep()
+  append({ fence, tail, events, consume, unlessPending }: Append, now: number): Appended {
+    if (!this.holds(fence)) return { kind: 'fenced' }
+    if (tail !== this.tail) return { kind: 'conflict', tail: this.tail }
+    if (consume.length > 0) {
+      const gone = consume.filter((claim) => !this.#isClaimable(claim)).map((claim) => claim.id)
+      if (gone.length > 0) return { kind: 'gone', inputs: gone }
+    }
+    const left = unlessPending === undefined ? NO_LANES : this.#left(unlessPending, consume, now)
+    if (left.length > 0) return { kind: 'pending', lanes: left }
+    for (const event of events) this.events.push(event)
+    for (const claim of consume) this.#settle(this.#entries.get(claim.id)!, claim.as)
     return { kind: 'appended', tail: this.tail }
   }
 
@@ -77,17 +110,38 @@ export class MemorySession {
     const known = this.#entries.get(input.id)
     if (known !== undefined) return { kind: 'duplicate', state: known.state }
     const pending: PendingInput = { ...input, at: now, tail: this.tail, arrival: ++this.#arrivals, version: 1 }
-    const entry: Entry = { state: { kind: 'queued' }, input: pending, notBefore }
+    const entry: Entry = { id: input.id, state: QUEUED, input: pending, notBefore, revision: 0 }
     this.#entries.set(input.id, entry)
-    this.#queue.push(entry)
-    return { kind: 'queued' }
+    this.#lanes[input.lane].add(entry)
+    if (notBefore !== -Infinity) this.#timed.add(entry)
+    this.#revise(entry)
+    return QUEUED
   }
 
   /** The queue, as far as it is due at `now`. */
   pending(now: number): PendingInput[] {
     const due: PendingInput[] = []
-    for (const entry of this.#queue) if (entry.notBefore <= now) due.push(entry.input!)
-    return due
+    for (const lane of LANES)
+      for (const entry of this.#lanes[lane].take()) if (entry.notBefore <= now) due.push(entry.input!)
+    return inOrder(due)
+  }
+
+  pendingSince(since: QueueMark | null, now: number): QueueChanges {
+    const mark: QueueMark = { life: this.#life, revision: this.#changes.length, at: now }
+    if (since?.life !== mark.life) return { whole: true, pending: this.pending(now), gone: [], mark }
+    const pending: PendingInput[] = []
+    const gone: InputId[] = []
+    for (let place = since.revision; place < this.#changes.length; place++) {
+      const entry = this.#changes[place]!
+      if (entry.revision !== place + 1) continue
+      if (entry.input === null) gone.push(entry.id)
+      else if (entry.notBefore <= now) pending.push(entry.input)
+    }
+    for (const entry of this.#timed) {
+      const cameDue = since.at < entry.notBefore && entry.notBefore <= now
+      if (cameDue && entry.revision <= since.revision) pending.push(entry.input!)
+    }
+    return { whole: false, pending: inOrder(pending), gone, mark }
   }
 
   receipt(id: InputId): ReceiptState | null {
@@ -95,10 +149,9 @@ export class MemorySession {
   }
 
   edit(id: InputId, change: { readonly content?: readonly Part[]; readonly lane?: MessageLane }): Changed {
-    return this.#change(id, (entry) => {
-      const input = entry.input!
+    return this.#change(id, (entry, input) => {
       if (input.lane === 'control') return { kind: 'missing' }
-      entry.input = { ...input, ...change, version: input.version + 1 }
+      this.#replace(entry, { ...input, ...change, version: input.version + 1 })
       return { kind: 'changed' }
     })
   }
@@ -106,24 +159,40 @@ export class MemorySession {
   withdraw(id: InputId): Changed {
     return this.#change(id, (entry) => {
       this.#settle(entry, { kind: 'withdrawn' })
-      this.#sweep()
       return { kind: 'changed' }
     })
   }
 
-  /** Renumbers what stands behind, so that arrival stays a whole number however often inputs are moved. */
+  /** Takes a place between two others; only when there is none left between them are those behind moved on. */
   move(id: InputId, before: InputId | null): Changed {
-    return this.#change(id, (entry) => {
+    return this.#change(id, (entry, input) => {
       const goal = before === null ? null : this.#entries.get(before)
       if (goal === undefined || goal?.input === null) return { kind: 'missing' }
       if (goal === entry) return { kind: 'changed' }
-      this.#arrivals++
-      const arrival = goal === null ? this.#arrivals : goal.input.arrival
-      if (goal !== null) for (const other of this.#queue) if (other.input!.arrival >= arrival) shift(other)
-      entry.input = { ...entry.input!, arrival }
-      this.#queue.sort((one, other) => one.input!.arrival - other.input!.arrival)
+      this.#replace(entry, { ...input, arrival: goal === null ? ++this.#arrivals : this.#placeBefore(goal) })
       return { kind: 'changed' }
     })
+  }
+
+  #placeBefore(goal: Entry): number {
+    const { arrival } = goal.input!
+    const before = this.#arrivalBefore(goal)
+    const place = between(before, arrival)
+    if (place !== null) return place
+    this.#arrivals++
+    const behind = LANES.flatMap((lane) => this.#lanes[lane].take()).filter(({ input }) => input!.arrival >= arrival)
+    for (const entry of behind.toSorted(byArrival).toReversed())
+      this.#replace(entry, { ...entry.input!, arrival: entry.input!.arrival + 1 })
+    return between(before, arrival + 1)!
+  }
+
+  #arrivalBefore(goal: Entry): number | null {
+    let before: number | null = null
+    for (const lane of LANES) {
+      const arrival = this.#lanes[lane].before(goal)?.input!.arrival
+      if (arrival !== undefined && (before === null || arrival > before)) before = arrival
+    }
+    return before
   }
 
   release(fence: number, options: ReleaseOptions, now: number): Released {
@@ -141,46 +210,58 @@ export class MemorySession {
     return this.lease !== null || this.#isWoken(this.#wake, now)
   }
 
-  #isWoken(wake: Wake, now: number): boolean {
-    if (wake.at !== null && wake.at <= now) return true
-    return this.#queue.some(({ input, notBefore }) => {
-      const counts = input!.lane === 'control' || input!.tail >= wake.since
-      return counts && notBefore <= now && wake.lanes.includes(input!.lane)
-    })
+  #isWoken({ lanes, at, since }: Wake, now: number): boolean {
+    if (at !== null && at <= now) return true
+    const isDue = ({ input, notBefore }: Entry): boolean =>
+      notBefore <= now && (input!.lane === 'control' || input!.tail >= since)
+    // What came last is most likely to count.
+    return lanes.some((lane) => this.#lanes[lane].findLast(isDue) !== undefined)
   }
 
   #isClaimable(claim: Consumption): boolean {
     return this.#entries.get(claim.id)?.input?.version === claim.version
   }
 
-  #lanesLeft(append: Append, now: number): Lane[] {
-    const lanes = append.unlessPending
-    if (lanes === undefined || lanes.length === 0 || this.#queue.length === 0) return []
-    const claimed = new Set(append.consume.map((claim) => claim.id))
-    const left = new Set<Lane>()
-    for (const { input, notBefore } of this.#queue) {
-      if (notBefore <= now && !claimed.has(input!.id)) left.add(input!.lane)
+  /** The lanes in which something is due that is not claimed. */
+  #left(lanes: readonly Lane[], consume: readonly Consumption[], now: number): readonly Lane[] {
+    let left = NO_LANES
+    for (const lane of lanes) {
+      const line = this.#lanes[lane]
+      if (line.size === 0) continue
+      const claimed = new Set(consume.map((claim) => claim.id))
+      if (line.find(({ id, notBefore }) => notBefore <= now && !claimed.has(id)) !== undefined) left = [...left, lane]
     }
-    return lanes.filter((lane) => left.has(lane))
+    return left
   }
 
-  #change(id: InputId, change: (entry: Entry) => Changed): Changed {
+  #change(id: InputId, change: (entry: Entry, input: PendingInput) => Changed): Changed {
     const entry = this.#entries.get(id)
     if (entry === undefined) return { kind: 'missing' }
-    return entry.input === null ? { kind: 'settled', state: entry.state } : change(entry)
+    return entry.input === null ? { kind: 'settled', state: entry.state } : change(entry, entry.input)
+  }
+
+  #replace(entry: Entry, input: PendingInput): void {
+    this.#lanes[entry.input!.lane].remove(entry)
+    entry.input = input
+    this.#lanes[input.lane].add(entry)
+    this.#revise(entry)
   }
 
   #settle(entry: Entry, state: ReceiptState): void {
+    this.#lanes[entry.input!.lane].remove(entry)
+    this.#timed.delete(entry)
     entry.state = state
     entry.input = null
+    this.#revise(entry)
   }
 
-  #sweep(): void {
-    if (this.#queue.some((entry) => entry.input === null))
-      this.#queue = this.#queue.filter((entry) => entry.input !== null)
+  #revise(entry: Entry): void {
+    entry.revision = this.#changes.push(entry)
   }
 }
 
-function shift(entry: Entry): void {
-  entry.input = { ...entry.input!, arrival: entry.input!.arrival + 1 }
+const QUEUED = { kind: 'queued' } as const
+
+function inOrder(inputs: PendingInput[]): PendingInput[] {
+  return inputs.sort((one, other) => one.arrival - other.arrival)
 }

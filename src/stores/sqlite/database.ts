@@ -2,12 +2,12 @@
  * One open database file. Owns the pragmas, the prepared statements, the transactions, and the translation of SQLite's errors.
  * Everything is synchronous: no transaction is ever open across an await.
  */
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { isTurnstepError, TurnstepError } from '../../kernel/errors.ts'
 import { messageOf } from '../../util/text.ts'
 import { RESULT, resultCode } from './driver.ts'
 import type { Connection, Driver, RawRow, SqlRow, SqlValue, Statement } from './driver.ts'
+import { makeFolder } from './folder.ts'
 
 export class Database {
   readonly path: string
@@ -148,7 +148,7 @@ const PRAGMAS = ['synchronous = full', 'foreign_keys = on', 'wal_autocheckpoint 
 
 function connect(driver: Driver, path: string): Connection {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makeFolder(dirname(path))
     return driver.open(path)
   } catch (error) {
     const code = resultCode(error)

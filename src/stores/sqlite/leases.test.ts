@@ -85,7 +85,7 @@ describe('taking a lease', () => {
       // A verb of this store is done when its promise is made.
       others.push(
         opened.store.acquire(SESSION, LEASE),
-        opened.store.append(write(first.fence + 1, 2, ['c'])),
+        Promise.resolve(opened.store.append(write(first.fence + 1, 2, ['c']))),
         opened.store.release(SESSION, first.fence + 1, IDLE),
       )
     })

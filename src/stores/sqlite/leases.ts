@@ -15,7 +15,7 @@ import { findRow, isFence } from './row.ts'
 import type { Row } from './row.ts'
 import type { Scanned } from './scan.ts'
 import type { Snapshots } from './snapshots.ts'
-import { fromSql, laneBit, laneBits, text, toSql } from './text.ts'
+import { fromSql, laneBit, laneBits, LANE_ROWS, text, toSql } from './text.ts'
 
 /** The parts of the store that a lease needs. */
 interface LeasesParts {
@@ -163,20 +163,25 @@ export class Leases {
   }
 }
 
-/** An input that wakes its session `s` now. */
-const WAKES = `i.state is null and (i.not_before is null or i.not_before <= ?) and (i.lane & s.wake_lanes) <> 0
+/** An input `i` in a lane that wakes its session `s` does so now. */
+const WAKES = `i.state is null and (i.not_before is null or i.not_before <= ?)
   and (i.lane = ${laneBit('control')} or i.tail >= s.wake_since)`
 
 const RESTING = `select ${text('session')} from sessions where holder is null and sid in (
   select sid from sessions where wake_at is not null and wake_at <= ?
   union
-  select i.sid from inputs i join sessions s on s.sid = i.sid where ${WAKES}
+  select i.sid from inputs i join sessions s on s.sid = i.sid where (i.lane & s.wake_lanes) <> 0 and ${WAKES}
 )`
 
 const AMONG = 'session in (select value from json_each(?))'
 
-const RESTING_AMONG = `select ${text('session')} from sessions s where ${AMONG} and holder is null
-  and (wake_at <= ? or exists (select 1 from inputs i where i.sid = s.sid and ${WAKES}))`
+/** Lane by lane, and from the newest on: a lane that wakes nobody is not read, however much waits in it. */
+const RESTING_AMONG = `select ${text('session')} from sessions s where ${AMONG} and holder is null and (
+  wake_at <= ?
+  or exists (select 1 from (${LANE_ROWS}) l where (l.lane & s.wake_lanes) <> 0 and exists (
+    select 1 from inputs i where i.sid = s.sid and i.lane = l.lane and ${WAKES} order by i.arrival desc
+  ))
+)`
 
 const HELD = `select ${text('session', 'holder')} from sessions where holder is not null`
 const HELD_AMONG = `${HELD} and ${AMONG}`

@@ -13,7 +13,15 @@ import { findRow, isFence, touch } from './row.ts'
 import type { Row } from './row.ts'
 import { scan } from './scan.ts'
 import type { Scanned } from './scan.ts'
-import { fromSql, laneBits, lanesOf, text, toSql } from './text.ts'
+import { fourLanes, fromSql, lanesOf, text, toSql } from './text.ts'
+
+/** An input of these lanes is due. */
+const IS_PENDING = 'lane in (?, ?, ?, ?) and state is null and (not_before is null or not_before <= ?)'
+
+const PLAIN = `insert into commits (sid, first_seq, last_seq, body, hash, at) select sid, ?, ?, ?, ?, ? from sessions s
+  where session = ? and fence = ? and holder is not null and tail = ? and head = ?`
+
+const UNLESS_PENDING = `${PLAIN} and not exists (select 1 from inputs where sid = s.sid and ${IS_PENDING})`
 
 export class Log {
   readonly #db: Database
@@ -37,24 +45,24 @@ export class Log {
     this.#heads.delete(session)
   }
 
-  /** The usual append, which settles no input and names no lane, as one statement. Null: it did not apply, find out why. */
+  /** The usual append, which settles no input, as one statement. Null: it did not apply, find out why. */
   #appendPlain(
     { session, fence, tail, events, consume, unlessPending = [] }: Append,
     body: string | null,
     now: number,
-  ) {
+  ): Appended | null {
     const known = this.#heads.get(session)
-    if (body === null || known === undefined || consume.length > 0 || unlessPending.length > 0) return null
+    if (body === null || known === undefined || consume.length > 0) return null
     const head = this.#ids.sha256(known + body)
     const last = tail + events.length
-    const added = this.#db.run(
-      `insert into commits (sid, first_seq, last_seq, body, hash, at) select sid, ?, ?, ?, ?, ? from sessions
-        where session = ? and fence = ? and holder is not null and tail = ? and head = ?`,
-      ...[tail + 1, last, body, head, now, toSql(session), fence, tail, known],
-    )
+    const values = [tail + 1, last, body, head, now, toSql(session), fence, tail, known]
+    const added =
+      unlessPending.length === 0
+        ? this.#db.run(PLAIN, ...values)
+        : this.#db.run(UNLESS_PENDING, ...values, ...fourLanes(unlessPending), now)
     if (added === 0) return null
     this.#heads.set(session, head)
-    return { kind: 'appended', tail: last } as const
+    return { kind: 'appended', tail: last }
   }
 
   #appendChecked(request: Append, body: string | null, now: number): Appended {
@@ -65,7 +73,7 @@ export class Log {
       if (!isFence(row, fence)) return { kind: 'fenced' }
       if (row.tail !== request.tail) return { kind: 'conflict', tail: row.tail }
       const tail = row.tail + events.length
-      const refused = settle(this.#db, row.sid, consume, tail) ?? refuseIfPending(this.#db, row.sid, request, now)
+      const refused = settle(this.#db, row, consume, tail) ?? refuseIfPending(this.#db, row.sid, request, now)
       if (refused !== null) return refused
       head = body === null ? row.head : this.#ids.sha256(row.head + body)
       if (body === null) touch(this.#db, row.sid, now)
@@ -114,15 +122,16 @@ export class Log {
    * Mends what was found damaged, and takes the log up there (L5). Answers the tail as it is then.
    * Contract: inside a write transaction in which the session's row still names the tail and head that were inspected.
    */
-  mend(session: SessionId, { sid }: Row, found: Scanned, now: number): { tail: number; repaired: Repair | null } {
+  mend(session: SessionId, row: Row, found: Scanned, now: number): { tail: number; repaired: Repair | null } {
     const { tail, head, damage } = found
     this.#heads.set(session, head)
-    return { tail, repaired: damage === null ? null : cut(this.#db, sid, { tail, head, damage }, now) }
+    return { tail, repaired: damage === null ? null : cut(this.#db, row, { tail, head, damage }, now) }
   }
 }
 
 /** Moves everything beyond the last valid commit to quarantine. */
-function cut(db: Database, sid: number, valid: { tail: number; head: string; damage: Damage }, now: number): Repair {
+function cut(db: Database, row: Row, valid: { tail: number; head: string; damage: Damage }, now: number): Repair {
+  const { sid } = row
   const { tail, head, damage } = valid
   db.run(
     `insert into quarantine (sid, first_seq, last_seq, body, hash, found_at, reason)
@@ -130,7 +139,7 @@ function cut(db: Database, sid: number, valid: { tail: number; head: string; dam
     ...[now, damage.reason, sid, tail, tail],
   )
   const quarantined = db.run('delete from commits where sid = ? and (first_seq > ? or last_seq > ?)', sid, tail, tail)
-  const reopened = reopen(db, sid, tail)
+  const reopened = reopen(db, row, tail)
   db.run('delete from snapshots where sid = ? and seq > ?', sid, tail)
   db.run('delete from partials where sid = ?', sid)
   db.run('update sessions set tail = ?, head = ? where sid = ?', tail, head, sid)
@@ -138,16 +147,13 @@ function cut(db: Database, sid: number, valid: { tail: number; head: string; dam
 }
 
 /** Settles the inputs that an append consumes. Null: all of them were still pending in the version that was read. */
-function settle(db: Database, sid: number, claims: readonly Consumption[], tail: number): Appended | null {
+function settle(db: Database, row: Row, claims: readonly Consumption[], tail: number): Appended | null {
   const gone: InputId[] = []
   for (const { id, version, as } of claims) {
     const settled = db.run(
-      'update inputs set state = ?, settled_seq = ? where sid = ? and id = ? and version = ? and state is null',
-      JSON.stringify(as),
-      tail,
-      sid,
-      toSql(id),
-      version,
+      `update inputs set state = ?, settled_seq = ?, changed = ?
+        where sid = ? and id = ? and version = ? and state is null`,
+      ...[JSON.stringify(as), tail, row.stamp + 1, row.sid, toSql(id), version],
     )
     if (settled === 0) gone.push(id)
   }
@@ -157,10 +163,8 @@ function settle(db: Database, sid: number, claims: readonly Consumption[], tail:
 function refuseIfPending(db: Database, sid: number, { unlessPending }: Append, now: number): Appended | null {
   if (unlessPending === undefined || unlessPending.length === 0) return null
   const left = db.all<{ lane: number }>(
-    'select distinct lane from inputs where sid = ? and state is null and (lane & ?) <> 0 and (not_before is null or not_before <= ?)',
-    sid,
-    laneBits(unlessPending),
-    now,
+    `select distinct lane from inputs where sid = ? and ${IS_PENDING}`,
+    ...[sid, ...fourLanes(unlessPending), now],
   )
   if (left.length === 0) return null
   const lanes: readonly Lane[] = lanesOf(left.reduce((bits, { lane }) => bits | lane, 0))
@@ -168,13 +172,19 @@ function refuseIfPending(db: Database, sid: number, { unlessPending }: Append, n
 }
 
 /** Inputs that lost events had consumed wait again, and count as having come at the end of what is left (I9). */
-function reopen(db: Database, sid: number, tail: number): InputId[] {
+function reopen(db: Database, { sid, stamp }: Row, tail: number): InputId[] {
   const lost = db.all<{ id: string }>(
     `select ${text('id')} from inputs where sid = ? and settled_seq > ? order by arrival`,
     sid,
     tail,
   )
-  db.run('update inputs set state = null, settled_seq = null where sid = ? and settled_seq > ?', sid, tail)
-  db.run('update inputs set tail = ? where sid = ? and state is null and tail > ?', tail, sid, tail)
+  db.run(
+    'update inputs set state = null, settled_seq = null, changed = ? where sid = ? and settled_seq > ?',
+    ...[stamp + 1, sid, tail],
+  )
+  db.run(
+    'update inputs set tail = ?, changed = ? where sid = ? and state is null and tail > ?',
+    ...[tail, stamp + 1, sid, tail],
+  )
   return lost.map(({ id }) => fromSql(id) as InputId)
 }

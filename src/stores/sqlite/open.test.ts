@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { nodeIds } from '../../host/node.ts'
 import { inputId } from '../../kernel/ids.ts'
 import type { Ids, Store } from '../../runtime/ports.ts'
-import { claim, drive, LEASE, message, SESSION, write } from '../contract.case.ts'
+import { claim, drive, LEASE, message, QueueReader, SESSION, write } from '../contract.case.ts'
 import { presentDrivers, sqliteBench } from './bench.case.ts'
 import type { SqliteBench } from './bench.case.ts'
 import { loadDriver } from './driver.ts'
@@ -42,6 +42,15 @@ describe('opening a file', () => {
     expect(existsSync(path)).toBe(true)
   })
 
+  it.runIf(existsSync('/proc/self'))('says at once of a folder that can never be made that it cannot', async () => {
+    const opened = await bench()
+    const path = '/proc/nope/deep/x.db'
+    await expect(openAt(opened, path)).rejects.toMatchObject({
+      code: 'store-unwritable',
+      message: expect.stringContaining('/proc/nope'),
+    })
+  })
+
   it('L4: opening a file that has the newest layout writes nothing', async () => {
     const opened = await bench()
     const raw = opened.raw()
@@ -49,7 +58,29 @@ describe('opening a file', () => {
     const before = version()
     await opened.another()
     expect(version()).toBe(before)
-    expect(raw.prepare('select n from turnstep_migrations').all([])).toMatchObject([{ n: 1 }])
+    expect(raw.prepare('select n from turnstep_migrations').all([])).toMatchObject([{ n: 1 }, { n: 2 }])
+  })
+
+  it('L6: goes on with a file of the first layout, and with what is pending in it', async () => {
+    const opened = await bench()
+    const { store } = opened
+    const { fence } = await drive(store)
+    for (const id of ['i1', 'i2', 'i3']) await store.put(SESSION, message(id))
+    await store.append(write(fence, 0, ['a'], { consume: [claim('i1')] }))
+    await store.close()
+    const raw = opened.raw()
+    raw.exec(`drop trigger inputs_arrive; drop index inputs_changed; drop index inputs_queue; drop index inputs_timed;
+      create index inputs_pending on inputs (sid, arrival) where state is null;
+      alter table inputs drop column changed; delete from turnstep_migrations where n > 1`)
+    const later = await opened.another()
+    const reader = new QueueReader()
+    expect((await reader.read(later)).map((input) => input.id)).toEqual(['i2', 'i3'])
+    await later.put(SESSION, message('i4'))
+    await later.move(SESSION, inputId('i4'), inputId('i3'))
+    expect((await reader.changes(later)).pending.map((input) => input.id)).toEqual(['i4'])
+    expect((await reader.read(later)).map((input) => input.id)).toEqual(['i2', 'i4', 'i3'])
+    expect(await later.put(SESSION, message('i1'))).toMatchObject({ kind: 'duplicate', state: { kind: 'entered' } })
+    expect(await later.verify(SESSION)).toBeNull()
   })
 
   it('refuses the layout of a newer version, and one that differs under the same number', async () => {

@@ -5,12 +5,13 @@
  * Invariants: a name is used by one store once; a store that came to hold a lock on a file that was taken away meanwhile gives it
  * up and takes another name, so that removing the file of a dead store can never hide a living one.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Ids } from '../../runtime/ports.ts'
 import { RESULT, resultCode } from './driver.ts'
 import type { Connection, Driver } from './driver.ts'
+import { makeFolder } from './folder.ts'
 
 export class Presence {
   // Only `exec` is used on lock files: libsql closes a file that has had a prepared statement when that was collected, not before.
@@ -92,7 +93,7 @@ export class Presence {
 
   /** Removes what dead stores left behind, if it is not too much for once. */
   #clean(): void {
-    mkdirSync(this.#folder, { recursive: true })
+    makeFolder(this.#folder)
     for (const name of readdirSync(this.#folder).slice(0, 100)) {
       if (name.endsWith(SUFFIX)) this.isAlive(name.slice(0, -SUFFIX.length))
     }

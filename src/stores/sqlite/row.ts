@@ -10,6 +10,8 @@ export interface Row extends SqlRow {
   /** Hash of the newest commit; empty before the first. */
   readonly head: string
   readonly fence: number
+  /** Of the newest change. A transaction that changes the session writes the next one. */
+  readonly stamp: number
   /** The incarnation of the store that drives it. */
   readonly holder: string | null
   readonly owner: string | null
@@ -20,7 +22,7 @@ export function findRow(database: Database, session: SessionId): Row | undefined
   return database.get<Row>(FIND, toSql(session))
 }
 
-const FIND = `select sid, tail, fence, since, ${text('head', 'holder', 'owner')} from sessions where session = ?`
+const FIND = `select sid, tail, fence, stamp, since, ${text('head', 'holder', 'owner')} from sessions where session = ?`
 
 /** Whether this is the fence of the lease (W1). */
 export const isFence = (row: Row | undefined, fence: number): row is Row =>

@@ -8,7 +8,8 @@ import { text } from './text.ts'
 /**
  * Ordinary rowid tables: `without rowid` was four times larger with rows of this size. `head` is the hash of the newest commit;
  * a trigger moves it with every commit, so that a plain append is one statement, a third cheaper than a transaction of four.
- * `stamp` rises with every change that watchers should hear of, lanes are bits and ids are escaped (see text.ts).
+ * `stamp` rises with every change that watchers should hear of, and an input keeps the stamp of its newest change; lanes are bits and ids
+ * are escaped (see text.ts).
  */
 const MIGRATIONS: readonly string[] = [
   `create table sessions (
@@ -75,6 +76,15 @@ const MIGRATIONS: readonly string[] = [
     found_at integer not null,
     reason text not null
   );`,
+  // What changed in a queue is asked for by stamp, what is pending by lane: neither costs what the queue is long.
+  `alter table inputs add column changed integer not null default 0;
+  create index inputs_changed on inputs (sid, changed);
+  create index inputs_queue on inputs (sid, lane, arrival, tail, not_before) where state is null;
+  create index inputs_timed on inputs (sid, not_before) where state is null and not_before is not null;
+  drop index inputs_pending;
+  create trigger inputs_arrive after insert on inputs begin
+    update sessions set arrivals = new.arrival, stamp = new.changed, updated_at = new.at where sid = new.sid;
+  end;`,
 ]
 
 /** Opens a file and brings it to the newest layout. Writes nothing if it has it already. Throws as `sqliteStore` does. */

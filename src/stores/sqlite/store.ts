@@ -8,10 +8,10 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'
 import type { NewInput } from '../../kernel/input.ts'
 import type { Snapshot } from '../../kernel/state.ts'
-import type { Append, Appended, Clock, Ids, PartialReply, SessionRow, Store } from '../../runtime/ports.ts'
+import type { Append, Appended, Clock, Ids, PartialReply, QueueMark, SessionRow, Store } from '../../runtime/ports.ts'
 import { FIRST_WAKE } from '../rules.ts'
 import type { ReleaseOptions } from '../rules.ts'
-import { changeOf, Watchers } from '../watchers.ts'
+import { Watchers } from '../watchers.ts'
 import type { Database } from './database.ts'
 import { loadDriver } from './driver.ts'
 import type { DriverName } from './driver.ts'
@@ -96,7 +96,7 @@ class SqliteStore implements Store {
 
   async append(append: Append): Promise<Appended> {
     const appended = this.#log.append(append, this.now())
-    if (appended.kind === 'appended') this.#watchers.notify(append.session, changeOf(append))
+    if (appended.kind === 'appended') this.#watchers.notify(append.session, 'log')
     return appended
   }
 
@@ -117,6 +117,10 @@ class SqliteStore implements Store {
 
   async pending(id: SessionId, options: { readonly all?: boolean } = {}) {
     return this.#inbox.pending(id, options.all === true ? null : this.now())
+  }
+
+  async pendingSince(id: SessionId, since: QueueMark | null) {
+    return this.#inbox.pendingSince(id, since, this.now())
   }
 
   async receipt(id: SessionId, input: InputId) {

@@ -32,4 +32,11 @@ export const laneBit = (lane: Lane): number => 1 << LANES.indexOf(lane)
 
 export const laneBits = (lanes: readonly Lane[]): number => lanes.reduce((bits, lane) => bits | laneBit(lane), 0)
 
+/** Lanes for the four places of `lane in (?, ?, ?, ?)`; a place that is not needed matches nothing. */
+export const fourLanes = (lanes: readonly Lane[]): number[] =>
+  LANES.map((lane) => (lanes.includes(lane) ? laneBit(lane) : 0))
+
+/** A row for each lane. */
+export const LANE_ROWS = LANES.map((lane) => `select ${laneBit(lane)} as lane`).join(' union all ')
+
 export const lanesOf = (bits: number): Lane[] => LANES.filter((lane) => (bits & laneBit(lane)) !== 0)
