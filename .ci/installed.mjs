@@ -1,6 +1,7 @@
 /**
  * What `npm install turnstep` puts on a disk: at most 40 packages and 40 MB. And nothing here, developers' tools included, runs a
  * script when it is installed: npm 12 blocks such scripts, and native code then fails at its first use.
+ * `installed.mjs [FOLDER]` looks at what is installed in another folder.
  */
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,8 +9,11 @@ import { join } from 'node:path'
 const PACKAGES_MAX = 40
 const MEGABYTES_MAX = 40
 
-const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages
-const installed = Object.entries(lock).filter(([path]) => path !== '' && existsSync(join(path, 'package.json')))
+const folder = process.argv[2] ?? '.'
+const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages
+const installed = Object.entries(lock)
+  .map(([path, entry]) => [path === '' ? '' : join(folder, path), entry])
+  .filter(([path]) => path !== '' && existsSync(join(path, 'package.json')))
 const shipped = installed.filter(([, entry]) => entry.dev !== true)
 const megabytes = shipped.reduce((sum, [path]) => sum + bytesIn(path), 0) / 1e6
 

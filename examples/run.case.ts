@@ -26,7 +26,18 @@ export class Example {
   /** Runs its `main.ts` to the end, without any variable of the environment: no key is needed. */
   async run(): Promise<Run> {
     await this.#install()
-    const child = spawn(process.execPath, ['main.js'], { cwd: this.folder, env: {}, stdio: ['ignore', 'pipe', 'pipe'] })
+    return this.#node(['main.js'], {})
+  }
+
+  /** Runs the command line in its folder, where its modules end in `.js`. */
+  async turnstep(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
+    await this.#install()
+    // Its temporary files go with the folder.
+    return this.#node([join(PROJECT, 'dist/cli/bin.js'), ...args], { TMPDIR: this.folder, ...env })
+  }
+
+  #node(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Run> {
+    const child = spawn(process.execPath, [...args], { cwd: this.folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let out = ''
     let err = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))

@@ -69,6 +69,8 @@ export type {
   ModelRequest,
   PartialReply,
   Posted,
+  QueueChanges,
+  QueueMark,
   Random,
   ReadResult,
   Released,

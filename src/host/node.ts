@@ -1,5 +1,5 @@
 /** Node's clock, ids, randomness and environment: the only reader of these. Everything else gets them through ports. */
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { Clock, Ids, Random } from '../runtime/ports.ts'
 
 /** A timer longer than this fires at once in Node; longer waits are made of several. */
@@ -22,7 +22,7 @@ export const nodeClock: Clock = {
 
 export const nodeIds: Ids = {
   next: uuidv7,
-  sha256: (text) => createHash('sha256').update(text, 'utf8').digest('hex'),
+  sha256: (text) => hash('sha256', text, 'hex'),
 }
 
 export const nodeRandom: Random = { next: Math.random }

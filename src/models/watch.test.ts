@@ -40,6 +40,17 @@ describe('waits', () => {
     expect(await watch.wait(Promise.resolve(1))).toMatchObject({ kind: 'cut' })
   })
 
+  it('case 019: a limit ends a wait that nothing else ends', async () => {
+    const clock = new FakeClock()
+    const watch = new Watch(clock, limits, new AbortController().signal)
+    const waited: unknown[] = []
+    void watch.wait(deferred<void>().promise).then((value) => waited.push(value))
+    await clock.advance(99)
+    expect(waited).toEqual([])
+    await clock.advance(1)
+    expect(waited).toEqual([{ kind: 'cut', cut: { kind: 'first', afterMs: 100 } }])
+  })
+
   it('T7: says aborted even if what was waited for came at the same time', async () => {
     const stop = new AbortController()
     const watch = new Watch(new FakeClock(), limits, stop.signal)

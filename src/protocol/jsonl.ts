@@ -7,6 +7,7 @@ import type { Usage } from '../kernel/failure.ts'
 import type { PendingInput, ReceiptState } from '../kernel/input.ts'
 import type { Goal, TurnOutcome } from '../kernel/outcome.ts'
 import type { Json } from '../util/json.ts'
+import type { TortureReport } from './torture.ts'
 
 export const JSONL_VERSION = 1
 
@@ -77,13 +78,28 @@ export type JsonlBody =
     }
   | {
       readonly type: 'verified'
-      readonly session: string
+      /** Absent where a file does not say whose log it is. */
+      readonly session?: string
+      /** The file that was checked, as it was named. */
+      readonly file?: string
       readonly ok: boolean
+      /** How many events are sound: all of them, or those before the first fault. */
       readonly events: number
+      /** How many of them are of a type that is not known here. */
+      readonly skipped?: number
+      /** Of the file, from 1. */
+      readonly line?: number
       /** The first event that is lost, or that breaks a rule. */
       readonly seq?: number
+      /** Its type, where it says one. */
+      readonly event?: string
+      /** What kind of fault it is; stable. */
+      readonly code?: string
       readonly rule?: string
       readonly problem?: string
+      /** What should be there, and what to do: for people. */
+      readonly wanted?: string
+      readonly next?: string
     }
   | {
       readonly type: 'check'
@@ -92,6 +108,7 @@ export type JsonlBody =
       readonly detail: string
     }
   | { readonly type: 'path'; readonly name: string; readonly path: string }
+  | ({ readonly type: 'torture' } & TortureReport)
   /** The last line of a command that worked on a turn. */
   | {
       readonly type: 'result'

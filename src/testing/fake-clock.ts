@@ -5,12 +5,16 @@ import type { Clock } from '../runtime/ports.ts'
  * to its next wait before the clock moves on.
  */
 export class FakeClock implements Clock {
+  /** Lets everything run that waits for nothing but promises. */
+  readonly settle: () => Promise<void>
   #now: number
   #order = 0
   readonly #timers = new Set<{ readonly at: number; readonly order: number; readonly run: () => void }>()
 
-  constructor(startAt = 1_700_000_000_000) {
+  /** `settle`: lets everything run that waits for promises only; default `drainMicrotasks`. */
+  constructor(startAt = 1_700_000_000_000, settle: () => Promise<void> = drainMicrotasks) {
     this.#now = startAt
+    this.settle = settle
   }
 
   now(): number {
@@ -36,12 +40,12 @@ export class FakeClock implements Clock {
   /** Moves on by `ms`, firing what comes due on the way. */
   async advance(ms: number): Promise<void> {
     const target = this.#now + ms
-    await drainMicrotasks()
+    await this.settle()
     for (let next = this.#next(); next !== undefined && next.at <= target; next = this.#next()) {
       this.#timers.delete(next)
       this.#now = Math.max(this.#now, next.at)
       next.run()
-      await drainMicrotasks()
+      await this.settle()
     }
     this.#now = target
   }
@@ -55,7 +59,12 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets everything run that waits for promises only. */
+/** Lets everything run that waits for promises only, and what comes of it within the process. */
 export async function drainMicrotasks(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+/** The same where all that runs waits for promises and for nothing else: they are all served before this comes back. */
+export function drainPromises(): Promise<void> {
+  return new Promise<void>((resolve) => setImmediate(resolve))
 }

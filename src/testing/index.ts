@@ -22,3 +22,4 @@ export type {
 } from '../models/scripted/index.ts'
 export { noSyncPoints } from '../runtime/sync-points.ts'
 export type { SyncPoint, SyncPoints } from '../runtime/sync-points.ts'
+export type { TortureCall, TortureCheck, TortureRun } from '../protocol/torture.ts'

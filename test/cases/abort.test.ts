@@ -156,6 +156,31 @@ describe('a reply that was stopped in the middle', () => {
     expect(model.refusals).toEqual([])
   })
 
+  it('T7 T8, case 019: a model that finishes its reply all the same is not heard: the turn has what was shown, as interrupted', async () => {
+    const one = bench()
+    const rest = deferred<void>()
+    let speaks = false
+    const model: Model = {
+      ...strictModel([]),
+      async *stream(): AsyncIterable<ModelChunk> {
+        yield { type: 'text', text: 'one ' }
+        speaks = true
+        await rest.promise
+        const reply = { calls: [], replay: null, usage: null, rawFinish: 'stop' }
+        yield { type: 'end', kind: 'done', reply: { ...reply, parts: [{ type: 'text', text: 'one two' }] } }
+      },
+    }
+    const session = await one.harness().open(agentOf(model))
+    const turn = await session.send('go')
+    await soon(() => speaks)
+    await session.abort()
+    await soon(async () => (await eventsOf(session, 'turn.abort-asked')).length > 0)
+    rest.resolve()
+    expect(await turn.outcome).toMatchObject({ kind: 'aborted' })
+    expect(await eventsOf(session, 'reply.interrupted')).toMatchObject([{ reason: 'aborted', text: 'one ' }])
+    expect(await eventsOf(session, 'reply.completed')).toEqual([])
+  })
+
   it('case 046: half of the arguments never reach a context, and nothing is run', async () => {
     const one = bench()
     let ran = 0

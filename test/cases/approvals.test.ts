@@ -3,8 +3,20 @@ import { describe, expect, it } from 'vitest'
 import type { Script } from '../../src/models/scripted/index.ts'
 import { defer } from '../../src/runtime/define/tool.ts'
 import type { Session } from '../../src/runtime/session.ts'
+import { canonicalJson } from '../../src/util/json.ts'
 import type { Bench } from './bench.ts'
-import { agentOf, eventsOf, linesOf, outcomesOf, resultsOf, soon, strictModel, toolOf, useBenches } from './bench.ts'
+import {
+  agentOf,
+  eventsOf,
+  linesOf,
+  outcomesOf,
+  pluginOf,
+  resultsOf,
+  soon,
+  strictModel,
+  toolOf,
+  useBenches,
+} from './bench.ts'
 
 const bench = useBenches()
 
@@ -199,4 +211,63 @@ describe('approvals', () => {
     await again.settled()
     return again
   }
+})
+
+describe('what a question and its answer are bound to', () => {
+  const asking = { effect: 'write', approval: () => 'may it?', guard: 'off' } as const
+
+  it('A2, case 086: an "always" of one session answers nothing in another', async () => {
+    const one = bench()
+    const model = strictModel(({ messages }) => ({
+      emit: messages.at(-1)!.role === 'user' ? [{ call: { name: 'save' } }] : [{ text: 'done' }],
+    }))
+    const harness = one.harness()
+    const spec = agentOf(model, { tools: [toolOf('save', () => 'saved', asking)] })
+    const first = await harness.open(spec, { session: 'first' })
+    await first.send('go')
+    await first.settled()
+    await first.approve('t1s1c1', { always: true })
+    await first.settled()
+    await first.send('again')
+    await first.settled()
+    expect(await asks(first)).toEqual([])
+    const second = await harness.open(spec, { session: 'second' })
+    await second.send('go')
+    await second.settled()
+    expect(await asks(second)).toEqual(['t1s1c1'])
+  })
+
+  it('A2: the hash of a question is that of the arguments it shows, a plugin having replaced those of the model', async () => {
+    const one = bench()
+    const model = strictModel([{ emit: [{ call: { name: 'save', args: { path: 'a' } } }] }])
+    const plugin = pluginOf('safe', { decideCall: () => ({ kind: 'allow', args: { path: 'safe/a' } }) })
+    const tools = [toolOf('save', () => 'saved', asking)]
+    const session = await one.harness().open(agentOf(model, { tools, plugins: [plugin] }))
+    await session.send('go')
+    await session.settled()
+    const status = await session.status()
+    expect(status).toMatchObject({ kind: 'waiting', asks: [{ args: { path: 'safe/a' } }] })
+    const [asked] = await eventsOf(session, 'call.approval-asked')
+    expect(asked!.argsHash).toBe(one.ids.sha256(canonicalJson({ path: 'safe/a' })))
+  })
+
+  it('T7 I13: once an abort has come no further call is judged: what was not asked yet is not started', async () => {
+    const one = bench()
+    const model = strictModel([{ emit: [{ call: { name: 'slow' } }, { call: { name: 'save' } }] }])
+    const judged: string[] = []
+    const plugin = pluginOf('policy', {
+      decideCall: ({ record }) => {
+        judged.push(record.name)
+        return record.name === 'slow' ? new Promise(() => {}) : { kind: 'deny', reason: 'no' }
+      },
+    })
+    const tools = [toolOf('slow', () => 'ok'), toolOf('save', () => 'saved', { effect: 'write' })]
+    const session = await one.harness().open(agentOf(model, { tools, plugins: [plugin] }))
+    const turn = await session.send('go')
+    await soon(() => judged.length > 0)
+    await session.abort()
+    expect(await turn.outcome).toMatchObject({ kind: 'aborted' })
+    expect(judged).toEqual(['slow'])
+    expect(await outcomesOf(session)).toEqual({ t1s1c1: 'not-started', t1s1c2: 'not-started' })
+  })
 })

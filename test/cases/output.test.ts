@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { nodeIds } from '../../src/host/node.ts'
+import { inputId, sessionId } from '../../src/kernel/ids.ts'
 import type { Part } from '../../src/kernel/message.ts'
 import { textOf } from '../../src/kernel/message.ts'
 import type { Store } from '../../src/runtime/ports.ts'
@@ -201,6 +202,10 @@ describe('text of others that looks like ours', () => {
     for (const result of [
       said,
       { content: 'x', footer: said },
+      [
+        { type: 'text', text: 'first' },
+        { type: 'text', text: said },
+      ],
       { error: { code: 'e', message: said, footer: said } },
     ] satisfies ToolResult[]) {
       const { text, session, model } = await shown(result)
@@ -249,4 +254,23 @@ describe('text of others that looks like ours', () => {
     ).outcome
     expect(linesOf(model.requests[0]!.messages).join('\n')).not.toContain(MARK)
   })
+
+  it.each(['child', 'timer', 'plugin'] as const)(
+    'I10, case 089: nor can what is posted in the name of a %s, in whatever lane',
+    async (kind) => {
+      const one = bench()
+      const model = strictModel([{ emit: [{ text: 'done' }] }])
+      const session = sessionId('s')
+      await one.store.create(session)
+      for (const lane of ['note', 'steer', 'followup'] as const) {
+        const content: readonly Part[] = [{ type: 'text', text: `${MARK} ${lane} of another` }]
+        await one.store.put(session, { id: inputId(lane), lane, origin: { kind, name: 'other' }, content })
+      }
+      const opened = await one.harness().open(agentOf(model), { session: 's' })
+      await opened.settled()
+      const lines = linesOf(model.requests[0]!.messages)
+      expect(lines.filter((line) => line.includes('of another'))).toHaveLength(3)
+      expect(lines.join('\n')).not.toContain(MARK)
+    },
+  )
 })

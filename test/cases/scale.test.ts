@@ -6,7 +6,7 @@ import type { Message } from '../../src/kernel/message.ts'
 import { Messages } from '../../src/kernel/message.ts'
 import type { Append, ModelRequest } from '../../src/runtime/ports.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
-import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { drainMicrotasks, FakeClock } from '../../src/testing/fake-clock.ts'
 import { agentOf, heldTool, overStore, soon, strictModel, toolOf, useBenches } from './bench.ts'
 
 const bench = useBenches()
@@ -171,6 +171,40 @@ describe('what a step of a long session costs', () => {
     expect(late.reads).toBe(0)
   })
 
+  it('L3: hearing of a post reads that post, and starting a turn reads none, however many wait', async () => {
+    const clock = new FakeClock()
+    const inner = memoryStore({ clock })
+    const read = { posting: 0, running: 0, lists: 0 }
+    let phase: 'posting' | 'running' = 'posting'
+    const store = overStore(inner, {
+      pending: (...args) => (read.lists++, inner.pending(...args)),
+      async pendingSince(...args) {
+        const changes = await inner.pendingSince(...args)
+        read[phase] += changes.pending.length + changes.gone.length
+        return changes
+      },
+    })
+    const one = bench(store, clock)
+    const held = heldTool('hold')
+    const model = strictModel((_request, { position }) =>
+      position === 0 ? { emit: [{ call: { name: 'hold' } }] } : { emit: [{ text: 'done' }] },
+    )
+    const session = await one.harness().open(agentOf(model, { tools: [held.tool] }))
+    await session.send('go')
+    const { end } = await held.started()
+    for (let post = 0; post < 300; post++) {
+      await session.send(`post ${post}`)
+      await drainMicrotasks()
+    }
+    // The first post, and once more as its claim was made.
+    expect(read).toEqual({ posting: 302, running: 0, lists: 0 })
+    phase = 'running'
+    end('held no more')
+    await one.settle(session.settled())
+    expect(model.requests).toHaveLength(302)
+    expect(read).toEqual({ posting: 302, running: 0, lists: 0 })
+  })
+
   const grows = working(50)
 
   /** What the store is asked for in the tenth step before the last. */
@@ -188,7 +222,7 @@ describe('what a step of a long session costs', () => {
         ).length
         return inner.append(append)
       },
-      pending: (...args) => (work.pending++, inner.pending(...args)),
+      pendingSince: (...args) => (work.pending++, inner.pendingSince(...args)),
       read: (...args) => (work.reads++, inner.read(...args)),
     })
     const one = bench(store, clock)

@@ -4,10 +4,12 @@
  */
 import { describe, expect, it } from 'vitest'
 import { inputId, sessionId } from '../../src/kernel/ids.ts'
-import { textOf } from '../../src/kernel/message.ts'
+import { textOf, textPart } from '../../src/kernel/message.ts'
 import { scriptedModel, type Script } from '../../src/models/scripted/index.ts'
 import { agent } from '../../src/runtime/define/agent.ts'
+import type { Clock, Store } from '../../src/runtime/ports.ts'
 import type { SyncPoint, SyncPoints } from '../../src/runtime/sync-points.ts'
+import { memoryStore } from '../../src/stores/memory/index.ts'
 import { foldLog } from '../kit/invariants.ts'
 import { noopPlugin } from '../kit/noop.ts'
 import { Tools } from '../kit/tools.ts'
@@ -25,8 +27,11 @@ const SCRIPT: Script = ({ messages }) => {
 
 type Verb = 'abort' | 'steer'
 
+/** Only talks. */
+const TALK: Script = () => ({ emit: [{ text: 'done' }] })
+
 /** Plays a turn; `verb` comes at the `nth` time that `point` is reached. Answers how often each point was, and what is in the log. */
-async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: number } | null) {
+async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: number } | null, script = SCRIPT) {
   const world = new World()
   const tools = new Tools()
   tools.add('quick', { kind: 'returns', text: 'ok' }, { effect: 'read' })
@@ -48,7 +53,7 @@ async function play(verb: Verb, at: { readonly point: SyncPoint; readonly nth: n
     },
   }
   await handle.send('go')
-  await world.start({ sync, plugins: [LISTENER] }).open(agent({ model: scriptedModel(SCRIPT), tools: tools.all }))
+  await world.start({ sync, plugins: [LISTENER] }).open(agent({ model: scriptedModel(script), tools: tools.all }))
   await world.settle()
   // A steer waits for the gate, so for the tool; an abort waits for nothing.
   const isHanging = tools.runs.some((run) => !run.settled)
@@ -80,4 +85,43 @@ describe.each(['abort', 'steer'] as const)('%s', async (verb) => {
       await world.close()
     }
   })
+})
+
+it('T7 I13: an abort that is durable before the end of its turn ends it, whatever the instant', async () => {
+  const whole = await play('abort', null, TALK)
+  await whole.world.close()
+  const ends: { readonly at: string; readonly outcome: string }[] = []
+  for (const [point, times] of whole.reached) {
+    for (let nth = 1; nth <= times; nth++) {
+      const { world, since } = await play('abort', { point, nth }, TALK)
+      await world.close()
+      // Before its turn there is nothing to stop yet, and after it nothing any more.
+      if (since.some((event) => event.type === 'turn.started')) continue
+      for (const event of since)
+        if (event.type === 'turn.ended') ends.push({ at: `${point} ${nth}`, outcome: event.outcome.kind })
+    }
+  }
+  expect(ends.length).toBeGreaterThan(3)
+  expect(ends.filter(({ outcome }) => outcome !== 'aborted')).toEqual([])
+})
+
+it('W3: what refuses a release is looked at, though the store gave no hint of it', async () => {
+  const mute = (clock: Clock): Store => Object.assign(memoryStore({ clock }), { watch: () => () => {} })
+  const world = new World({ store: mute })
+  await world.store.create(SESSION)
+  const post = (id: string): Promise<unknown> =>
+    world.store.put(SESSION, { id: inputId(id), lane: 'followup', origin: { kind: 'user' }, content: [textPart(id)] })
+  let releases = 0
+  const sync: SyncPoints = {
+    async reach(point) {
+      if (point === 'before-release' && ++releases === 1) await post('second')
+    },
+  }
+  await post('first')
+  const model = scriptedModel(() => ({ emit: [{ text: 'done' }] }))
+  await world.start({ sync }).open(agent({ model }))
+  await world.settle()
+  expect(await world.store.receipt(SESSION, inputId('second'))).toMatchObject({ kind: 'entered', turn: 2 })
+  expect(releases).toBe(2)
+  await world.close()
 })

@@ -3,7 +3,7 @@ import type { Draft } from '../../src/kernel/events.ts'
 import { noUsage } from '../../src/kernel/failure.ts'
 import { inputId } from '../../src/kernel/ids.ts'
 import type { Call } from '../../src/kernel/state.ts'
-import { Chance } from './random.ts'
+import { Chance } from '../../src/testing/sim/chance.ts'
 import { CONTENT, entered, log, text, type Asked, type Log } from './log.ts'
 
 /** What gets a session on is tried more often than what stops it or is beside the point. */

@@ -9,7 +9,7 @@ import { react } from '../../plugins/react/react.ts'
 import { shapeProblem } from '../../protocol/event-shapes.ts'
 import { closeTurn } from './close-turn.ts'
 
-const GOLDEN = new URL('../../../test/golden/', import.meta.url)
+const GOLDEN = new URL('../../../spec/golden/', import.meta.url)
 const NAMES = readdirSync(GOLDEN).filter((file) => file.endsWith('.jsonl'))
 
 function load(name: string): Event[] {

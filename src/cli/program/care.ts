@@ -7,7 +7,7 @@ import { agentFlags, placed, plain, type OnExit, type Typed } from './flags.ts'
 
 export function careCommands(cli: Cli, onExit: OnExit): Command[] {
   const { commands, args, options } = cli.texts
-  const verify = new Command('verify').description(commands.verify).argument('[session]', args.session)
+  const verify = new Command('verify').description(commands.verify).argument('[session]', args.sessionOrFile)
   verify.action(async (name: string | undefined, flags: Typed<PlaceFlags>) => {
     const command = await import('../commands/verify.ts')
     onExit(await command.verify(cli, name, plain(flags)))

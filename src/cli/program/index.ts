@@ -6,6 +6,7 @@ import { driveCommands } from './drive.ts'
 import type { OnExit } from './flags.ts'
 import { reachCommands } from './reach.ts'
 import { sessionCommand } from './session.ts'
+import { tortureCommand } from './torture.ts'
 
 export function program(cli: Cli, onExit: OnExit): Command {
   const { io, texts } = cli
@@ -18,6 +19,7 @@ export function program(cli: Cli, onExit: OnExit): Command {
     ...reachCommands(cli, onExit),
     sessionCommand(cli, onExit),
     ...careCommands(cli, onExit),
+    tortureCommand(cli, onExit),
   ]
   for (const command of made) root.addCommand(command)
   for (const command of [root, ...made, ...made.flatMap((one) => one.commands)]) style(cli, command)

@@ -1,5 +1,7 @@
 /** What the command line says, in English. The Chinese catalog has the same keys, or it does not compile. */
 import type { TurnOutcome } from '../../kernel/outcome.ts'
+import { tortureEn } from './torture-en.ts'
+import { verifyEn } from './verify-en.ts'
 
 type Limit = Extract<TurnOutcome, { kind: 'step-limit' }>
 
@@ -36,10 +38,11 @@ export const en = {
     export: 'write its log as JSON lines',
     import: 'read an exported log into a new session',
     rm: 'delete one for good',
-    verify: 'check the stored bytes and every rule of the logs',
+    verify: 'check the stored bytes and every rule of the logs, or the log in a file',
     doctor: 'check this machine',
     paths: 'print where things are kept',
     demo: 'see it work, without a key',
+    torture: 'kill an agent at every moment there is, and see what that costs',
     help: 'show the help of a command',
   },
   args: {
@@ -49,9 +52,11 @@ export const en = {
     reason: 'why, for the model',
     session: 'the name of a session',
     file: 'an exported log; "-" reads stdin',
+    sessionOrFile: 'the name of a session, or the file of a log; "-" reads stdin',
     action: 'list, edit, drop, up or convert',
     input: 'an id, or a number in the list',
     words: 'the new text, or the lane: followup, steer or note',
+    module: 'a module that exports an agent',
   },
   options: {
     help: 'show help',
@@ -86,6 +91,20 @@ export const en = {
     follow: 'go on as events come',
     out: 'a file instead of stdout',
     online: 'also send the model one tiny request',
+    messageEach: 'what the agent is asked; several times: several turns',
+    steerEach: 'a steer that comes while a tool is at work; may be repeated',
+    script: 'what the model answers: JSON or a module; default: each tool is called once',
+    ownModel: "the agent's own model answers",
+    check: 'a module whose function looks at the outside world after each run and says what is wrong',
+    approveAll: 'the answer to every question for approval; default: yes',
+    answerAll: 'the result of every deferred call',
+    kills: 'hit at most so many moments, of every kind some; default: all',
+    seed: 'which ones, and where the second kill of --twice is',
+    jobs: 'runs at once; default: one for each processor',
+    only: 'this moment alone, as a report names it; may be repeated',
+    twice: 'also kill the process that goes on',
+    timeout: 'how long one process may take; default: 60',
+    keepRuns: 'keep the folder of every run, not only of the first that failed',
   },
 
   error: (code: string, message: string) => `error [${code}] ${message}`,
@@ -230,14 +249,7 @@ export const en = {
     unreadable: (path: string, why: string) => `cannot read "${path}": ${why}`,
     unwritable: (path: string, why: string) => `cannot write "${path}": ${why}`,
   },
-  verify: {
-    ok: (session: string, events: number) => `${session}: ${events} events, all well`,
-    damaged: (session: string, from: number, reason: string) =>
-      `${session}: damaged from event ${from} on: ${reason}; opening it for work sets that part aside`,
-    broken: (session: string, seq: number, rule: string, problem: string) =>
-      `${session}: event ${seq} breaks ${rule}: ${problem}`,
-    none: 'no sessions to verify',
-  },
+  verify: verifyEn,
   doctor: {
     marks: { ok: 'ok', note: 'note', failed: 'FAILED' },
     node: (version: string, wanted: string) => `${version}; wanted: ${wanted}`,
@@ -290,6 +302,7 @@ export const en = {
     running: (turn: number, step: number) => `running: turn ${turn}, step ${step}`,
     prompt: '> ',
   },
+  torture: tortureEn,
 }
 
 export type Texts = typeof en

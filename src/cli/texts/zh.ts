@@ -1,6 +1,8 @@
 /** What the command line says, in Chinese. */
 import type { ErrorCode } from '../../kernel/errors.ts'
 import type { Texts } from './en.ts'
+import { tortureZh } from './torture-zh.ts'
+import { verifyZh } from './verify-zh.ts'
 
 export const zh: Texts = {
   about: '运行可以随时纠偏、中止与恢复的 agent：每个会话都持久保存。',
@@ -35,10 +37,11 @@ export const zh: Texts = {
     export: '把会话日志写成 JSON 行',
     import: '把导出的日志读入一个新会话',
     rm: '彻底删除一个会话',
-    verify: '检查存储的字节和日志的每条规则',
+    verify: '检查存储的字节和日志的每条规则，或检查文件中的日志',
     doctor: '检查本机环境',
     paths: '显示各文件的位置',
     demo: '无需密钥，看它如何工作',
+    torture: '在每一个时刻杀死 agent，看看后果如何',
     help: '显示某个命令的帮助',
   },
   args: {
@@ -48,9 +51,11 @@ export const zh: Texts = {
     reason: '给模型的理由',
     session: '会话名',
     file: '导出的日志；“-”表示 stdin',
+    sessionOrFile: '会话名，或日志文件；“-”表示 stdin',
     action: 'list、edit、drop、up 或 convert',
     input: 'id，或列表中的序号',
     words: '新的文本，或车道：followup、steer、note',
+    module: '导出 agent 的模块',
   },
   options: {
     help: '显示帮助',
@@ -85,6 +90,20 @@ export const zh: Texts = {
     follow: '持续输出新事件',
     out: '写入文件而非 stdout',
     online: '同时向模型发送一个极小的请求',
+    messageEach: '向 agent 提出的要求；可多次给出，每次一轮',
+    steerEach: '工具执行途中到来的纠偏；可多次给出',
+    script: '模型如何回答：JSON 文件或模块；默认把每个工具各调用一次',
+    ownModel: '由 agent 自己的模型回答',
+    check: '一个模块，其函数在每次运行后查看外部世界，说出有何不对',
+    approveAll: '对所有审批问题的回答；默认为 yes',
+    answerAll: '所有延后调用的结果',
+    kills: '最多命中多少个时刻，每种都有；默认为全部',
+    seed: '选哪些时刻，以及 --twice 的第二次杀在何处',
+    jobs: '同时进行多少次运行；默认每个处理器一次',
+    only: '只命中这个时刻，写法同报告；可多次给出',
+    twice: '接着运行的进程也再杀一次',
+    timeout: '一个进程最多多少秒；默认 60',
+    keepRuns: '保留每次运行的目录，而不只是第一个失败的',
   },
 
   error: (code, message) => `错误 [${code}] ${message}`,
@@ -221,12 +240,7 @@ export const zh: Texts = {
     unreadable: (path, why) => `无法读取“${path}”：${why}`,
     unwritable: (path, why) => `无法写入“${path}”：${why}`,
   },
-  verify: {
-    ok: (session, events) => `${session}：${events} 条事件，全部完好`,
-    damaged: (session, from, reason) => `${session}：自第 ${from} 条事件起受损：${reason}；以工作方式打开会隔离该部分`,
-    broken: (session, seq, rule, problem) => `${session}：第 ${seq} 条事件违反 ${rule}：${problem}`,
-    none: '没有可检查的会话',
-  },
+  verify: verifyZh,
   doctor: {
     marks: { ok: '正常', note: '提示', failed: '失败' },
     node: (version, wanted) => `${version}；要求：${wanted}`,
@@ -278,6 +292,7 @@ export const zh: Texts = {
     running: (turn, step) => `运行中：第 ${turn} 轮，第 ${step} 步`,
     prompt: '> ',
   },
+  torture: tortureZh,
 }
 
 /** What to do about each code: messages themselves are in English. */

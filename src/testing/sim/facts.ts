@@ -1,7 +1,7 @@
 /** One line per event, for people: where it stands, its type, and what matters of it. */
-import type { Event, EventBody, EventOf, EventType } from '../../src/kernel/events.ts'
-import { textOf, type Message, type Part, type ReplyPart } from '../../src/kernel/message.ts'
-import type { CallOutcome, TurnOutcome } from '../../src/kernel/outcome.ts'
+import type { Event, EventBody, EventOf, EventType } from '../../kernel/events.ts'
+import { textOf, type Message, type Part, type ReplyPart } from '../../kernel/message.ts'
+import type { CallOutcome, TurnOutcome } from '../../kernel/outcome.ts'
 
 export function lineOf(event: Event): string {
   const facts = FACTS[event.type as EventType] as ((e: Event) => string) | undefined

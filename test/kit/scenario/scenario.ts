@@ -8,7 +8,7 @@ import { scriptedModel, type ScriptStep } from '../../../src/models/scripted/ind
 import { agent, type AgentLimits } from '../../../src/runtime/define/agent.ts'
 import type { Session, SessionHandle } from '../../../src/runtime/session.ts'
 import type { Locale } from '../../../src/runtime/wording.ts'
-import { lineOf } from '../facts.ts'
+import { lineOf } from '../../../src/testing/sim/facts.ts'
 import { Tools } from '../tools.ts'
 import { World, type Process, type WorldOptions } from '../world.ts'
 import { COMMANDS } from './commands.ts'

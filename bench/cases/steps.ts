@@ -1,0 +1,43 @@
+import { barePeer } from '../lib/bare.ts'
+import type { Case } from '../lib/case.ts'
+import { inPairs, median } from '../lib/measure.ts'
+import { turnUs } from '../lib/peer.ts'
+import { Script } from '../lib/script.ts'
+import { turnstepPeer } from '../lib/turnstep.ts'
+
+const STEPS = 100
+const WARM_TURNS = 12
+/** A bare turn is short: so many are one repetition of it. */
+const BARE_TURNS = 20
+
+export const steps: Case = {
+  name: 'steps',
+  title: `a step in memory, ${STEPS} in a turn: one model call, one tool call`,
+  rounds: 5,
+  unit: 'memoryStepUs',
+  async measure({ quick, profile }) {
+    const script = new Script()
+    const bareScript = new Script()
+    const ours = await turnstepPeer(script, { store: 'memory' })
+    const bare = barePeer(bareScript)
+    const plan = { steps: STEPS }
+    const oursUs = async (): Promise<number> => (await turnUs(ours, script, plan)) / STEPS
+    const bareUs = async (): Promise<number> => {
+      let us = 0
+      for (let turn = 0; turn < BARE_TURNS; turn++) us += await turnUs(bare, bareScript, plan)
+      return us / BARE_TURNS / STEPS
+    }
+    for (let turn = 0; turn < (quick ? 2 : WARM_TURNS); turn++) await oursUs()
+    for (let rep = 0; rep < (quick ? 2 : 20); rep++) await bareUs()
+    const pair = await inPairs(oursUs, bareUs, { reps: quick ? 2 : profile ? 2_000 : 12, budgetMs: 5_000 })
+    await ours.close()
+    return {
+      memoryStepRatio: pair.ratio,
+      memoryStepUs: median(pair.subject),
+      bareStepUs: median(pair.floor),
+      // Where the machine is shared, the quickest repetitions say most about the code.
+      memoryStepBestRatio: Math.min(...pair.subject) / Math.min(...pair.floor),
+      memoryStepBestUs: Math.min(...pair.subject),
+    }
+  },
+}

@@ -1,0 +1,84 @@
+/** Where the time of a step goes, in words: the files of a profile, by what they are for. */
+import type { Share } from './profile.ts'
+
+/** A part of the work of a step. */
+interface Part {
+  readonly name: string
+  readonly files: RegExp
+  readonly en: string
+  readonly zh: string
+}
+
+/** The first that matches a file has it. What none matches is Node's own: the last. */
+const PARTS: readonly Part[] = [
+  {
+    name: 'kernel',
+    files: /^dist\/kernel\//,
+    en: 'kernel: is each event legal, and what state does it make',
+    zh: '内核：每个事件是否合法，它产生什么状态',
+  },
+  { name: 'loop', files: /^dist\/plugins\//, en: 'loop: what comes next', zh: '循环：接下来做什么' },
+  {
+    name: 'model',
+    files: /^dist\/runtime\/(runner\/(inference|reply|retry)|borders)\.js$/,
+    en: 'model call: request, stream, reply, arguments parsed once',
+    zh: '模型调用：请求、流、回复、参数只解析一次',
+  },
+  {
+    name: 'calls',
+    files:
+      /^dist\/runtime\/(runner\/(judge|call-pool|call-facts|tool-result|stragglers|deadlines)\.js|define\/)|^dist\/util\/(cut|head-tail|text)\.js$|^ajv\//,
+    en: 'calls: schema, guard, policy, timeout, bounds of the result',
+    zh: '调用：模式校验、防护、策略、超时、结果上限',
+  },
+  {
+    name: 'commits',
+    files: /^dist\/(runtime\/runner\/journal\.js|stores\/)/,
+    en: 'commits: the buffer, and the store',
+    zh: '提交：缓冲区与存储',
+  },
+  {
+    name: 'runner',
+    files: /^dist\/runtime\/(runner|[\w-]+\.js)/,
+    en: 'runner: one thing after the other, inbox, gate, hooks, aborts',
+    zh: '运行器：逐件处理，收件箱、闸口、钩子、中止',
+  },
+  {
+    name: 'session',
+    files: /^dist\/runtime\/session\//,
+    en: 'session: receipts, and those who watch',
+    zh: '会话：回执，以及观察者',
+  },
+  {
+    name: 'util',
+    files: /^dist\//,
+    en: 'small tools: hashes, canonical JSON, signals, clock',
+    zh: '小工具：哈希、规范 JSON、信号、时钟',
+  },
+  {
+    name: 'bench',
+    files: /^\.tools\/|^bench\//,
+    en: 'the bench itself: script, model, tool body',
+    zh: '基准程序自身：脚本、模型、工具体',
+  },
+  { name: 'garbage', files: /^\(garbage collector\)$/, en: 'garbage collection', zh: '垃圾回收' },
+  { name: 'node', files: /^/, en: 'Node: promises, timers, compilation', zh: 'Node：promise、定时器、编译' },
+]
+
+/** Microseconds by part, of a step of `unitUs`. */
+export function partsOf(files: readonly Share[], unitUs: number): { readonly [part: string]: number } {
+  const sums = Object.fromEntries(PARTS.map(({ name }) => [name, 0]))
+  for (const { name, share } of files) sums[PARTS.find((part) => part.files.test(name))!.name]! += share * unitUs
+  return sums
+}
+
+/** The parts as a table, the most expensive first. */
+export function partsTable(parts: { readonly [part: string]: number }, language: 'en' | 'zh'): string {
+  const total = Object.values(parts).reduce((sum, us) => sum + us, 0)
+  const rows = PARTS.toSorted((one, other) => (parts[other.name] ?? 0) - (parts[one.name] ?? 0)).map((part) => {
+    const us = parts[part.name] ?? 0
+    return `| ${part[language]} | ${us.toFixed(1)} | ${((us / total) * 100).toFixed(0)} % |`
+  })
+  const head = language === 'en' ? '| part | µs | share |' : '| 部分 | 微秒 | 占比 |'
+  return [head, '| --- | --- | --- |', ...rows].join('\n')
+}

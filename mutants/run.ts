@@ -1,0 +1,97 @@
+/**
+ * `npm run mutants -- [--json] [--jobs N] [--only id]… [--page]`: plants each fault of the list, one at a time, and demands that the
+ * tests which it names catch it. Progress on stderr. Exit code 1 if a fault survives, or if the list is no longer true.
+ */
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { doAll } from './crew.ts'
+import { MUTANTS } from './list/index.ts'
+import type { Mutant } from './mutant.ts'
+import { page } from './page.ts'
+import type { Answer, Job } from './worker.ts'
+
+interface Options {
+  readonly json: boolean
+  readonly jobs: number
+  readonly mutants: readonly Mutant[]
+}
+
+/** A fault that was not caught, or whose record is not true any more. */
+interface Survivor {
+  readonly id: string
+  readonly why: string
+}
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: String(availableParallelism()) },
+    only: { type: 'string', multiple: true, default: [] },
+    page: { type: 'boolean', default: false },
+  },
+})
+
+if (values.page) writeFileSync('mutants/README.md', page(MUTANTS))
+else await main({ json: values.json, jobs: Number(values.jobs), mutants: chosen(values.only) })
+
+function chosen(ids: readonly string[]): readonly Mutant[] {
+  const unknown = ids.filter((id) => !MUTANTS.some((mutant) => mutant.id === id))
+  if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(', ')}; the list is mutants/README.md`)
+  return ids.length === 0 ? MUTANTS : MUTANTS.filter(({ id }) => ids.includes(id))
+}
+
+async function main({ json, jobs, mutants }: Options): Promise<void> {
+  const startedAt = performance.now()
+  const unsound = await findUnsound(mutants, jobs)
+  const survived: Survivor[] = []
+  const provable: Job[] = []
+  for (const mutant of mutants) {
+    const why = mutant.caughtBy.map(({ test }) => unsound.get(test)).find((problem) => problem !== undefined)
+    if (why === undefined) provable.push({ kind: 'prove', id: mutant.id })
+    else survived.push({ id: mutant.id, why })
+  }
+  await doAll(provable, jobs, (job, answer) => {
+    if (job.kind !== 'prove') return
+    say(`${answer.kind === 'caught' ? 'caught' : answer.kind.toUpperCase()} ${job.id}`)
+    if (answer.kind !== 'caught') survived.push({ id: job.id, why: answer.why })
+  })
+  report({ json, planted: mutants.length, survived, ms: Math.round(performance.now() - startedAt) })
+}
+
+/** The catchers, without any fault: what is wrong, by test file. */
+async function findUnsound(mutants: readonly Mutant[], jobs: number): Promise<ReadonlyMap<string, string>> {
+  const names = new Map<string, Set<string>>()
+  for (const { test, name } of mutants.flatMap(({ caughtBy }) => caughtBy)) {
+    names.set(test, (names.get(test) ?? new Set()).add(name))
+  }
+  const unsound = new Map<string, string>()
+  const asked = [...names].map(([test, all]): Job => ({ kind: 'soundness', test, names: [...all] }))
+  await doAll(asked, jobs, (job: Job, answer: Answer) => {
+    if (job.kind !== 'soundness') return
+    say(`${answer.kind === 'caught' ? 'sound' : 'UNSOUND'} ${job.test}`)
+    if (answer.kind !== 'caught') unsound.set(job.test, answer.why)
+  })
+  return unsound
+}
+
+interface Result {
+  readonly json: boolean
+  readonly planted: number
+  readonly survived: readonly Survivor[]
+  readonly ms: number
+}
+
+function report({ json, planted, survived, ms }: Result): void {
+  const caught = planted - survived.length
+  if (json) process.stdout.write(`${JSON.stringify({ planted, caught, survived, ms })}\n`)
+  else {
+    for (const { id, why } of survived) process.stdout.write(`${id}: ${why}\n\n`)
+    process.stdout.write(`${planted} faults planted, ${caught} caught, in ${(ms / 1000).toFixed(1)} s\n`)
+  }
+  if (survived.length > 0) process.exitCode = 1
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`)
+}

@@ -1,0 +1,142 @@
+"""Reads logs and prints what the model was shown: the requests, and the context at the end; a line of JSON for each log.
+
+It needs spec/README.md and no line of Turnstep, and the tests run it over every golden log. It projects; it does not check the rules.
+Usage: python3 reader.py LOG.jsonl...
+"""
+
+import json
+import sys
+
+FORMAT = 1
+
+
+def events_of(path):
+    """The events of a log file, the header left out. Raises ValueError for what it cannot read."""
+    with open(path, encoding="utf-8", newline="\n") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip() == "":
+                continue
+            event = json.loads(line)
+            if event["type"] == "turnstep.log":
+                if number > 1:
+                    raise ValueError(f"line {number}: a header that is not the first line")
+                if event["format"] > FORMAT:
+                    raise ValueError(f"format {event['format']} is newer than {FORMAT}")
+                continue
+            yield event
+
+
+class Projection:
+    """The context, as the events build it."""
+
+    def __init__(self):
+        self.context = []
+        self.late = []  # waits for the next gate
+        self.directives = []  # what the user asked of the open turn, by identity
+        self.epoch = 0
+        self.step = None
+
+    def take(self, event):
+        kind = event["type"]
+        if kind == "session.created" and event["format"] > FORMAT:
+            raise ValueError(f"format {event['format']} is newer than {FORMAT}")
+        if kind == "epoch.started":
+            self.epoch = event["n"]
+        elif kind == "turn.started":
+            self.directives = []
+        elif kind == "input.entered":
+            self.enter(event)
+        elif kind == "step.started":
+            self.flush()
+            self.step = {"reply": None, "calls": [], "ends": {}}
+        elif kind == "model.requested":
+            self.flush()
+        elif kind == "reply.completed":
+            self.step["reply"] = event
+            self.step["calls"] += event["calls"]
+        elif kind == "reply.interrupted" and "note" in event:
+            self.late.append(system(event["note"], "interrupted"))
+        elif kind == "call.ended":
+            self.step["ends"][event["call"]] = event
+        elif kind == "call.ended-late":
+            self.late.append(system(event["content"], "late-outcome"))
+        elif kind == "log.damaged":
+            self.late.append(system(event["content"], "damage"))
+        elif kind == "step.ended":
+            self.end_step()
+        elif kind == "stop.vetoed":
+            self.context.append({"role": "user", "content": event["content"], "origin": {"kind": "plugin", "name": event["by"]}})
+        elif kind == "context.compacted":
+            self.compact(event)
+        # Every other type changes nothing that a model sees, known or not.
+
+    def flush(self):
+        self.context += self.late
+        self.late = []
+
+    def enter(self, event):
+        self.flush()
+        message = {"role": "user", "content": event["content"], "origin": event["origin"], "input": event["input"]}
+        self.context.append(message)
+        if event["origin"]["kind"] in ("user", "steer"):
+            self.directives.append(message)
+
+    def end_step(self):
+        step, self.step = self.step, None
+        reply = step["reply"]
+        if reply is None:
+            return
+        parts = [part for part in reply["parts"] if part["type"] == "call" or part["text"] != ""]
+        if all(part["type"] == "reasoning" for part in parts):
+            return
+        message = {"role": "assistant", "parts": parts, "calls": [transcript(call) for call in step["calls"]]}
+        if "replay" in reply:
+            message["replay"] = reply["replay"]
+        self.context.append(message)
+        for call in step["calls"]:
+            end = step["ends"][call["id"]]
+            self.context.append(
+                {"role": "tool", "call": call["id"], "name": call["name"], "outcome": end["outcome"]["kind"], "content": end["content"]}
+            )
+
+    def compact(self, event):
+        replaced, rest = self.context[: event["upTo"]], self.context[event["upTo"] :]
+        kept = [message for message in replaced if any(message is directive for directive in self.directives)]
+        self.context = [system(event["summary"], "summary"), *kept, *rest]
+
+
+def system(content, name):
+    return {"role": "user", "content": content, "origin": {"kind": "system", "name": name}}
+
+
+def transcript(call):
+    raw = call["rawArgs"]
+    blank = raw.strip() in ("", "null")
+    return {"id": call["id"], "name": call["name"], "providerId": call["providerId"], "args": "{}" if blank or "args" not in call else raw}
+
+
+def growth(before, now):
+    """The messages as those of the request before that are still in front, and what came behind them."""
+    kept = 0
+    while kept < min(len(before), len(now)) and before[kept] == now[kept]:
+        kept += 1
+    return {"kept": kept, "added": now[kept:]}
+
+
+def project(path):
+    projection, requests, seen, count = Projection(), [], [], 0
+    for event in events_of(path):
+        projection.take(event)
+        count += 1
+        if event["type"] == "model.requested":
+            if event["messages"] != len(projection.context):
+                raise ValueError(f"event {event['seq']}: {event['messages']} messages were sent, the log gives {len(projection.context)}")
+            asked = {name: event[name] for name in ("seq", "turn", "step", "attempt", "purpose", "toolChoice", "options") if name in event}
+            requests.append({**asked, "epoch": projection.epoch, **growth(seen, projection.context)})
+            seen = list(projection.context)
+    return {"events": count, "requests": requests, "end": {"late": projection.late, **growth(seen, projection.context)}}
+
+
+if __name__ == "__main__":
+    for path in sys.argv[1:]:
+        print(json.dumps(project(path)))
