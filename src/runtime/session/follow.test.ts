@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sessionId } from '../../kernel/ids.ts'
 import { memoryStore } from '../../stores/memory/index.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
+import { AbortScope } from '../../util/signal.ts'
 import { Follower } from './follow.ts'
 import { LiveBus } from './live.ts'
 
@@ -13,8 +14,8 @@ describe('a slow reader', () => {
     const store = memoryStore({ clock: new FakeClock() })
     await store.create(SESSION)
     const bus = new LiveBus()
-    const stop = new AbortController()
-    const follower = new Follower({ store, bus, session: SESSION, after: 0, signal: stop.signal })
+    const scope = new AbortScope()
+    const follower = new Follower({ store, bus, session: SESSION, after: 0, scope })
     const sent = 3 * BOUND + 7
     for (let n = 1; n <= sent; n++)
       bus.publish(SESSION, { type: 'reasoning', turn: 1, step: 1, attempt: 1, text: String(n) })

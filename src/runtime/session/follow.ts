@@ -5,6 +5,7 @@ import type { LiveBus } from './live.ts'
 import { damagedLog } from '../runner/load.ts'
 import type { Store } from '../ports.ts'
 import { after, type Maybe } from '../../util/maybe.ts'
+import type { AbortScope } from '../../util/signal.ts'
 import type { Live, Watched } from '../session.ts'
 
 export interface FollowOptions {
@@ -13,7 +14,7 @@ export interface FollowOptions {
   readonly session: SessionId
   /** Events with a higher seq. */
   readonly after: number
-  readonly signal: AbortSignal
+  readonly scope: AbortScope
   /** Faults of this session's runners that are no news. Default: all so far. */
   readonly stopsSeen?: number
 }
@@ -42,7 +43,7 @@ export class Follower {
     this.#options = options
     this.#cursor = options.after
     const wake = (): void => this.#poke?.()
-    const { store, bus, session, signal } = options
+    const { store, bus, session, scope } = options
     const onLive = (live: Live): void => {
       this.#live.push(live)
       // A slow reader loses the oldest: the channel is lossy, the log is not.
@@ -53,30 +54,30 @@ export class Follower {
       this.#changed = true
       wake()
     }
-    signal.addEventListener('abort', wake, { once: true })
+    scope.onAbort(wake)
     this.#undo = [
       store.watch(session, onChange),
       bus.subscribe(session, onLive, options.stopsSeen),
-      () => signal.removeEventListener('abort', wake),
+      () => scope.unlisten(wake),
     ]
   }
 
   /**
-   * What is new, at once or when it comes; null once the signal has aborted.
+   * What is new, at once or when it comes; null once the scope has aborted.
    * Throws `log-damaged` where the log cannot be read on: never a silent prefix (L5).
    */
-  async next(): Promise<News | null> {
-    const { signal } = this.#options
-    while (!this.#hasNews && !signal.aborted) await this.#arrival()
-    return signal.aborted ? null : this.#take()
+  next(): Maybe<News | null> {
+    if (this.#options.scope.aborted) return null
+    return this.#hasNews ? this.#take() : this.#arrival().then(() => this.next())
   }
 
-  /** Hands on what is new, again and again, until `take` has enough; false: the signal aborted first. */
+  /** Hands on what is new, again and again, until `take` has enough; false: the scope aborted first. */
   async each(take: (news: News) => Maybe<boolean>): Promise<boolean> {
-    const { signal } = this.#options
+    const { scope } = this.#options
     for (;;) {
+      if (scope.aborted) return false
       if (!this.#hasNews) await this.#arrival()
-      if (signal.aborted) return false
+      if (scope.aborted) return false
       if (!this.#hasNews) continue
       const taking = after(this.#take(), take)
       if (taking instanceof Promise ? await taking : taking) return true

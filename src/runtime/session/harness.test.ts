@@ -12,6 +12,7 @@ import { FakeClock } from '../../testing/fake-clock.ts'
 import { agent, type AgentSpec } from '../define/agent.ts'
 import { Harness } from './harness.ts'
 import type { Hooks, Plugin, Scope } from '../define/plugin.ts'
+import type { Session } from '../session.ts'
 
 const worldOf = useWorlds()
 const says =
@@ -26,6 +27,17 @@ const hooking = (hooks: Partial<Hooks>): Plugin =>
 
 const typesOf = async (world: World): Promise<string[]> =>
   (await world.store.read(sessionId('s'))).events.map((event) => event.type)
+
+/** Why runners of a session stop here, as it comes. */
+function stopsOf(session: Session): unknown[] {
+  const stops: unknown[] = []
+  const listen = async (): Promise<void> => {
+    for await (const seen of session.watch())
+      if (seen.kind === 'live' && seen.live.type === 'stopped') stops.push(seen.live.error)
+  }
+  void listen()
+  return stops
+}
 
 describe('opening', () => {
   it('L4: a second driver of a session is told who has it, and since when', async () => {
@@ -98,6 +110,40 @@ describe('opening', () => {
     await expect(harness.open(talker())).rejects.toMatchObject({ code: 'session-closed' })
     await expect(session.send('hello')).rejects.toMatchObject({ code: 'session-closed' })
     await harness.close()
+  })
+
+  it('W5: closed while a session is still being opened, it leaves nobody behind who drives it', async () => {
+    const world = worldOf()
+    const { harness } = world.start()
+    const opening = harness.open(talker(), { session: 's' })
+    await harness.close()
+    await expect(opening).rejects.toMatchObject({ code: 'session-closed' })
+    expect(harness.alive).toEqual({ drivers: 0, listeners: 0 })
+  })
+
+  it('W1: a runner whose lease was over before it heard of it says so, and records nothing', async () => {
+    const world = worldOf()
+    const late = world.start()
+    // It has the lease, and stands still before it is told.
+    const { acquire } = late.mortal.store
+    late.mortal.store.acquire = async (...args) => {
+      late.mortal.store.acquire = acquire
+      const lease = await acquire(...args)
+      late.mortal.freeze()
+      await late.mortal.pause()
+      return lease
+    }
+    const opening = late.open(talker())
+    await world.clock.advance(LEASE_MS)
+    const next = await world.start().open(talker())
+    await world.within((await next.send('hello')).outcome)
+    await next.close()
+    const content = [{ type: 'text', text: 'more' }] as const
+    await world.store.put(sessionId('s'), { id: inputId('more'), lane: 'followup', origin: { kind: 'user' }, content })
+    late.mortal.thaw()
+    const stops = stopsOf(await opening)
+    await world.settle()
+    expect(stops).toMatchObject([{ code: 'lease-lost' }])
   })
 
   it('closed again, an old handle does not end the newer one of the same session', async () => {

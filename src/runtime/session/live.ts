@@ -12,8 +12,8 @@ export class LiveBus {
   readonly #listeners = new Map<SessionId, Set<(live: Live) => void>>()
   /** How often runners of a session stopped on a fault here, and the last time; null: the session went on since. */
   readonly #stops = new Map<SessionId, { readonly times: number; readonly last: Live | null }>()
-  /** The running reply of each session, as one delta. */
-  readonly #running = new Map<SessionId, Text>()
+  /** The running reply of each session, as one delta that grows. */
+  readonly #running = new Map<SessionId, { -readonly [Key in keyof Text]: Text[Key] }>()
 
   /** Contract: synchronous; a listener that throws is left out, it cannot stop a turn. */
   publish(session: SessionId, live: Live): void {
@@ -48,7 +48,7 @@ export class LiveBus {
     listeners.add(listener)
     this.#listeners.set(session, listeners)
     const running = this.#running.get(session)
-    if (running !== undefined) listener(running)
+    if (running !== undefined) listener({ ...running })
     const last = this.#stops.get(session)?.last ?? null
     if (last !== null && this.stops(session) > stopsSeen) listener(last)
     return () => {
@@ -67,6 +67,7 @@ export class LiveBus {
   #remember(session: SessionId, live: Text): void {
     const before = this.#running.get(session)
     const goesOn = before?.turn === live.turn && before.step === live.step && before.attempt === live.attempt
-    this.#running.set(session, goesOn ? { ...live, text: before.text + live.text } : live)
+    if (goesOn) before.text += live.text
+    else this.#running.set(session, { ...live })
   }
 }

@@ -5,6 +5,7 @@ import type { Usage } from '../../kernel/failure.ts'
 import { callId, inputId, type InputId, type SessionId } from '../../kernel/ids.ts'
 import type { Control, MessageLane, NewInput, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import { withoutBlanks, type Part } from '../../kernel/message.ts'
+import { AbortScope } from '../../util/signal.ts'
 import { areParts, asMs } from '../borders.ts'
 import { follow } from './follow.ts'
 import type { LiveBus } from './live.ts'
@@ -28,7 +29,8 @@ import type {
   Watched,
 } from '../session.ts'
 import { statusOf } from '../runner/status.ts'
-import { ReceiptHandle, TurnHandle, type TurnOptions } from './turn-handle.ts'
+import type { TurnOptions } from './turn-filter.ts'
+import { ReceiptHandle, TurnHandle } from './turn-handle.ts'
 
 export interface HandleOptions {
   readonly session: SessionId
@@ -46,7 +48,7 @@ export class StoredSession implements SessionHandle {
   readonly id: SessionId
   readonly queue: Queue
   protected readonly options: HandleOptions
-  readonly #closing = new AbortController()
+  readonly #closing = new AbortScope()
 
   constructor(options: HandleOptions) {
     this.id = options.session
@@ -111,17 +113,15 @@ export class StoredSession implements SessionHandle {
   async *watch(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Watched> {
     const { store, bus, session } = this.options
     const after = options.after ?? (await store.read(session, { limit: 0 })).tail
-    const stop = new AbortController()
-    const end = (): void => stop.abort()
-    const parents = [this.#closing.signal, ...(options.signal === undefined ? [] : [options.signal])]
-    for (const parent of parents) {
-      if (parent.aborted) end()
-      parent.addEventListener('abort', end, { once: true })
-    }
+    const scope = new AbortScope(this.#closing)
+    const end = (): void => scope.abort()
+    options.signal?.addEventListener('abort', end, { once: true })
+    if (options.signal?.aborted === true) end()
     try {
-      yield* follow({ store, bus, session, after, signal: stop.signal })
+      yield* follow({ store, bus, session, after, scope })
     } finally {
-      for (const parent of parents) parent.removeEventListener('abort', end)
+      scope.leave()
+      options.signal?.removeEventListener('abort', end)
     }
   }
 
@@ -179,7 +179,7 @@ export class StoredSession implements SessionHandle {
 
   /** Durable when it resolves (I1). What is given back follows the log from before the input was posted. */
   async #post(input: NewInput): Promise<TurnOptions> {
-    if (this.#closing.signal.aborted)
+    if (this.#closing.aborted)
       throw new TurnstepError('session-closed', `session "${this.id}" is closed here; open it again`)
     throwIfReadonly(this.options)
     const { store, bus, session } = this.options
@@ -194,7 +194,7 @@ export class StoredSession implements SessionHandle {
       session,
       after,
       input: input.id,
-      signal: this.#closing.signal,
+      scope: this.#closing,
       stopsSeen: posted.kind === 'duplicate' ? 0 : stopsSeen,
     }
   }
