@@ -5,12 +5,15 @@ import type { Clock } from '../ports.ts'
 /** After this a straggler's resources are given to others; what it still does cannot be forbidden. */
 const HOLD_MAX_MS = 60_000
 
+/** Made once: one made where a runner is in sight would keep that runner, with all of its context, for as long as the session is open. */
+const nobodyHears = (): void => {}
+
 export class Stragglers {
   readonly #clock: Clock
   readonly #held = new Map<CallRecord['resources'], () => void>()
   #list: readonly CallRecord['resources'][] = []
   /** The runner at work, if there is one: not the one that made them, which may have let go long ago. */
-  #onFree: () => void = () => {}
+  #onFree: () => void = nobodyHears
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -24,7 +27,7 @@ export class Stragglers {
   listen(onFree: () => void): () => void {
     this.#onFree = onFree
     return () => {
-      if (this.#onFree === onFree) this.#onFree = () => {}
+      if (this.#onFree === onFree) this.#onFree = nobodyHears
     }
   }
 

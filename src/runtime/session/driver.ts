@@ -3,21 +3,32 @@
  * what happens in between is the runner's. May be late, doubled or wrong without harm: safety is the store's.
  */
 import { isTurnstepError, TurnstepError } from '../../kernel/errors.ts'
-import type { Draft } from '../../kernel/events.ts'
+import type { Draft, Event } from '../../kernel/events.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import { releaseSoonDue } from '../runner/lease.ts'
 import { deferred } from '../../util/deferred.ts'
 import { AbortScope } from '../../util/signal.ts'
+import type { LiveAgent } from '../define/agent.ts'
 import type { Acquired, QueueMark } from '../ports.ts'
 import { Runner } from '../runner/runner.ts'
 import type { Granted, RunnerOptions } from '../runner/runner-options.ts'
 import { Stragglers } from '../runner/stragglers.ts'
+import type { Live } from '../session.ts'
 
-export interface DriverOptions extends Omit<RunnerOptions, 'lease' | 'stragglers' | 'facts'> {
+/** What drivers have in common: one object for all sessions of a harness, so that a session at rest costs little. */
+export interface DriverHost extends Pick<
+  RunnerOptions,
+  'store' | 'clock' | 'ids' | 'random' | 'sync' | 'leaseTtlMs' | 'locale'
+> {
   /** Who we are, for those who are told that the session is busy. */
   readonly owner: string
+  /** The agent that a session names, or the one it was opened with. */
+  agentOf(session: SessionId, name: string | null): LiveAgent
+  publish(session: SessionId, live: Live): void
+  onDurable(session: SessionId, events: readonly Event[]): void
+  report(session: SessionId, error: Error): void
   /** Asked before a lease is taken. */
-  readonly mayWake: (scope: AbortScope) => Promise<boolean>
+  mayWake(session: SessionId, scope: AbortScope): Promise<boolean>
 }
 
 /** The arrival of the last input that is pending, and how far the queue was read. */
@@ -33,7 +44,8 @@ const RETRY_AFTER_MS = 5_000
 const UNKNOWN_FAULTS_MAX = 5
 
 export class Driver {
-  readonly #options: DriverOptions
+  readonly session: SessionId
+  readonly #host: DriverHost
   readonly #stragglers: Stragglers
   readonly #unwatch: () => void
   #running: Promise<void> | null = null
@@ -49,18 +61,15 @@ export class Driver {
   /** Where the queue ended when a runner stopped on a fault: what comes after it is a reason to try again. */
   #endAtFault: QueueEnd | null = null
   /** Takes back the next try to release a lease that the store would not take. */
-  #cancelRelease: () => void = () => {}
+  #cancelRelease: (() => void) | null = null
 
-  constructor(options: DriverOptions) {
-    this.#options = options
-    this.#stragglers = new Stragglers(options.clock)
-    this.#unwatch = options.store.watch(options.session, (what) => {
+  constructor(host: DriverHost, session: SessionId) {
+    this.#host = host
+    this.session = session
+    this.#stragglers = new Stragglers(host.clock)
+    this.#unwatch = host.store.watch(session, (what) => {
       if (what === 'inbox') this.hint()
     })
-  }
-
-  get session(): SessionId {
-    return this.#options.session
   }
 
   get isRunning(): boolean {
@@ -112,13 +121,13 @@ export class Driver {
   async close(graceMs: number): Promise<void> {
     this.#closing.abort()
     this.#unwatch()
-    this.#cancelRelease()
+    this.#cancelRelease?.()
     this.#runner?.park()
     const closed = new TurnstepError(
       'session-closed',
       `session "${this.session}" was closed here while it was at work; open it again to go on`,
     )
-    const cancel = this.#options.clock.after(graceMs, () => this.#runner?.kill(closed))
+    const cancel = this.#host.clock.after(graceMs, () => this.#runner?.kill(closed))
     await this.#running
     cancel()
     this.#stragglers.clear()
@@ -145,20 +154,20 @@ export class Driver {
   }
 
   async #isDue(): Promise<boolean> {
-    if ((await this.#options.store.due([this.session])).length > 0) return true
+    if ((await this.#host.store.due([this.session])).length > 0) return true
     // After a fault that does not pass nothing makes the session due by itself, but a new input is a new reason (W3).
     return this.#endAtFault !== null && (await this.#queueEnd(this.#endAtFault)).arrival > this.#endAtFault.arrival
   }
 
   /** Where the queue ends, as far as something changed since `since`. */
   async #queueEnd(since: QueueEnd | null): Promise<QueueEnd> {
-    const { pending, mark } = await this.#options.store.pendingSince(this.session, since?.mark ?? null)
+    const { pending, mark } = await this.#host.store.pendingSince(this.session, since?.mark ?? null)
     return { arrival: pending.at(-1)?.arrival ?? -Infinity, mark }
   }
 
   /** True: it was due, and driven. */
   async #driveIfDue(): Promise<boolean> {
-    if (this.#closed || !(await this.#isDue()) || !(await this.#options.mayWake(this.#closing))) return false
+    if (this.#closed || !(await this.#isDue()) || !(await this.#host.mayWake(this.session, this.#closing))) return false
     const acquired = await this.#acquire()
     if (acquired.kind !== 'acquired') return false
     await this.#drive(acquired)
@@ -166,14 +175,14 @@ export class Driver {
   }
 
   #acquire(): Promise<Acquired> {
-    const { store, session, owner, leaseTtlMs } = this.#options
-    return store.acquire(session, { owner, ttlMs: leaseTtlMs })
+    const { store, owner, leaseTtlMs } = this.#host
+    return store.acquire(this.session, { owner, ttlMs: leaseTtlMs })
   }
 
   async #drive(lease: Granted): Promise<void> {
     this.#error = null
     this.#endAtFault = null
-    this.#runner = new Runner({ ...this.#options, lease, stragglers: this.#stragglers, facts: this.#facts })
+    this.#runner = new Runner(this.#runnerOptions(lease))
     try {
       if (this.#closed) this.#runner.park()
       await this.#runner.run()
@@ -187,9 +196,24 @@ export class Driver {
     }
   }
 
+  #runnerOptions(lease: Granted): RunnerOptions {
+    const host = this.#host
+    const { session } = this
+    const { store, clock, ids, random, sync, leaseTtlMs, locale } = host
+    return {
+      ...{ session, store, clock, ids, random, sync, leaseTtlMs, locale, lease },
+      stragglers: this.#stragglers,
+      facts: this.#facts,
+      agentOf: (name) => host.agentOf(session, name),
+      publish: (live) => host.publish(session, live),
+      onDurable: (events) => host.onDurable(session, events),
+      report: (error) => host.report(session, error),
+    }
+  }
+
   #stopped(error: Error): void {
     this.#error = error
-    this.#options.publish({ type: 'stopped', error })
+    this.#host.publish(this.session, { type: 'stopped', error })
   }
 
   /**
@@ -198,7 +222,7 @@ export class Driver {
    */
   async #letGo(fence: number, error: unknown, afterMs = RETRY_AFTER_MS): Promise<void> {
     if (isTurnstepError(error, 'lease-lost')) return
-    const { store, clock } = this.#options
+    const { store, clock } = this.#host
     // What nobody knows may pass as well, but not for ever.
     const passes = isTurnstepError(error) ? error.class === 'retry' : ++this.#unknownFaults <= UNKNOWN_FAULTS_MAX
     try {

@@ -8,7 +8,7 @@ import { sessionId, type SessionId } from '../../kernel/ids.ts'
 import { LiveAgent, type AgentSpec } from '../define/agent.ts'
 import { askHook } from '../ask-hook.ts'
 import type { AbortScope } from '../../util/signal.ts'
-import { Driver } from './driver.ts'
+import { Driver, type DriverHost } from './driver.ts'
 import { LiveBus } from './live.ts'
 import { PluginHost, type Emit } from '../define/plugin-host.ts'
 import type { Plugin } from '../define/plugin.ts'
@@ -62,6 +62,7 @@ const SESSION_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:@-]{0,127}$/u
 /** Many sessions over one store. Made by `createHarness`; close it when done: that parks what runs and closes the store. */
 export class Harness {
   readonly #ports: HarnessPorts
+  readonly #host: DriverHost
   readonly #options: HarnessOptions
   readonly #bus = new LiveBus()
   readonly #root: PluginHost
@@ -80,6 +81,7 @@ export class Harness {
   constructor(ports: HarnessPorts, options: HarnessOptions = {}) {
     this.#ports = ports
     this.#options = options
+    this.#host = this.#hostOf(ports)
     this.#root = new PluginHost({ parent: null, emit: this.#emit })
     for (const plugin of options.plugins ?? []) this.#root.load(plugin)
   }
@@ -101,9 +103,10 @@ export class Harness {
         'session-busy',
         `session "${session}" is open here already; use that object, or close it first`,
       )
-    const driver = this.#driverOf(session, this.#liveAgent(spec))
-    this.#drivers.set(session, driver)
+    this.#liveAgent(spec)
     this.#specs.set(session, spec)
+    const driver = new Driver(this.#host, session)
+    this.#drivers.set(session, driver)
     const opened = await this.#openDriver(driver)
     if (opened.kind !== 'open') {
       await this.#forget(driver)
@@ -111,7 +114,7 @@ export class Harness {
       throw busy(session, opened.owner, opened.since)
     }
     this.#poll()
-    return this.#track(new DrivenSession(this.#handleOptions(session), driver, () => this.#forget(driver)))
+    return this.#track(new DrivenSession(this.#handleOptions(session), driver, this.#forget))
   }
 
   /** Opens a session that this harness was made for: closing it closes the harness too. Throws as `open` does. */
@@ -228,31 +231,28 @@ export class Harness {
     return live
   }
 
-  #driverOf(session: SessionId, agent: LiveAgent): Driver {
-    const { store, clock, ids, random, owner, sync = noSyncPoints } = this.#ports
+  /** What every driver here works with. */
+  #hostOf(ports: HarnessPorts): DriverHost {
+    const { store, clock, ids, random, owner, sync = noSyncPoints } = ports
     const { locale = 'en', leaseTtlMs = 15_000, onError } = this.#options
-    return new Driver({
-      session,
-      store,
-      clock,
-      ids,
-      random,
-      owner,
-      sync,
-      locale,
-      leaseTtlMs,
-      agentOf: (name) =>
-        name === null || name === agent.name || !this.#hasAgent(name) ? agent : this.#liveAgent(this.#specOf(name)),
-      publish: (live) => this.#bus.publish(session, live),
-      onDurable: (events) => this.#bus.settle(session, events),
-      report: (error) => onError?.(error, session),
-      mayWake: (scope) => this.#mayWake(session, agent, scope),
-    })
+    return {
+      ...{ store, clock, ids, random, owner, sync, locale, leaseTtlMs },
+      agentOf: (session, name) => this.#agentOf(session, name),
+      publish: (session, live) => this.#bus.publish(session, live),
+      onDurable: (session, events) => this.#bus.settle(session, events),
+      report: (session, error) => onError?.(error, session),
+      mayWake: (session, scope) => this.#mayWake(session, scope),
+    }
+  }
+
+  #agentOf(session: SessionId, name: string | null): LiveAgent {
+    const own = this.#liveAgent(this.#specs.get(session)!)
+    return name === null || name === own.name || !this.#hasAgent(name) ? own : this.#liveAgent(this.#specOf(name))
   }
 
   /** One `false` keeps the session asleep; a hook that fails or does not answer has no say. */
-  async #mayWake(session: SessionId, agent: LiveAgent, scope: AbortScope): Promise<boolean> {
-    for (const { hook, plugin, timeoutMs } of agent.plugins.hooks('decideWake')) {
+  async #mayWake(session: SessionId, scope: AbortScope): Promise<boolean> {
+    for (const { hook, plugin, timeoutMs } of this.#agentOf(session, null).plugins.hooks('decideWake')) {
       const answer = await askHook(() => hook({ session }), {
         clock: this.#ports.clock,
         timeoutMs,
@@ -271,7 +271,7 @@ export class Harness {
   }
 
   /** Closes a driver, if it is still the one of its session: an old handle that is closed again must not end a new one. */
-  async #forget(driver: Driver): Promise<void> {
+  readonly #forget = async (driver: Driver): Promise<void> => {
     const { session } = driver
     if (this.#drivers.get(session) !== driver) return
     await driver.close(CLOSE_GRACE_MS)
@@ -290,8 +290,8 @@ export class Harness {
   async #unloadUnused(session: SessionId): Promise<void> {
     const spec = this.#specs.get(session)
     this.#specs.delete(session)
-    if (spec === undefined || this.#options.agents?.includes(spec) === true || [...this.#specs.values()].includes(spec))
-      return
+    if (spec === undefined || this.#options.agents?.includes(spec) === true) return
+    for (const other of this.#specs.values()) if (other === spec) return
     const agent = this.#agents.get(spec)
     this.#agents.delete(spec)
     await agent?.plugins.unloadAll()
@@ -299,10 +299,10 @@ export class Harness {
 
   #handleOptions(session: SessionId): HandleOptions {
     const { store, clock, ids } = this.#ports
-    return { session, store, clock, ids, bus: this.#bus, onClose: (handle) => this.#onClosed(handle) }
+    return { session, store, clock, ids, bus: this.#bus, onClose: this.#onClosed }
   }
 
-  async #onClosed(handle: StoredSession): Promise<void> {
+  readonly #onClosed = async (handle: StoredSession): Promise<void> => {
     this.#handles.delete(handle)
     if (handle === this.#only) await this.close()
   }
@@ -333,9 +333,9 @@ export class Harness {
 
 class DrivenSession extends StoredSession implements Session {
   readonly #driver: Driver
-  readonly #forget: () => Promise<void>
+  readonly #forget: (driver: Driver) => Promise<void>
 
-  constructor(options: HandleOptions, driver: Driver, forget: () => Promise<void>) {
+  constructor(options: HandleOptions, driver: Driver, forget: (driver: Driver) => Promise<void>) {
     super(options)
     this.#driver = driver
     this.#forget = forget
@@ -348,7 +348,7 @@ class DrivenSession extends StoredSession implements Session {
 
   override async close(): Promise<void> {
     try {
-      await this.#forget()
+      await this.#forget(this.#driver)
     } finally {
       await super.close()
     }

@@ -46,14 +46,16 @@ export interface HandleOptions {
 
 export class StoredSession implements SessionHandle {
   readonly id: SessionId
-  readonly queue: Queue
   protected readonly options: HandleOptions
   readonly #closing = new AbortScope()
 
   constructor(options: HandleOptions) {
     this.id = options.session
     this.options = options
-    this.queue = queueOf(options)
+  }
+
+  get queue(): Queue {
+    return queueOf(this.options)
   }
 
   send(content: Content, options: PostOptions = {}): Promise<Turn> {
