@@ -92,6 +92,8 @@ export type Acquired =
       readonly kind: 'acquired'
       readonly fence: number
       readonly tail: number
+      /** Tells the session from one of the same name that was removed: as in `QueueMark`. */
+      readonly life: number
       readonly expiresAt: number | null
       readonly repaired: Repair | null
     }

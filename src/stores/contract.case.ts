@@ -516,7 +516,7 @@ function following(bench: Open): void {
       const second = await another()
       const readers = [new QueueReader(), new QueueReader()] as const
       await second.put(SESSION, message('b'))
-      await same(readers[0], store)
+      expect((await readers[0].read(store)).map((input) => input.id)).toEqual(['a', 'b'])
       await same(readers[1], second)
       await store.move(SESSION, inputId('b'), inputId('a'))
       await second.edit(SESSION, inputId('a'), { lane: 'note' })

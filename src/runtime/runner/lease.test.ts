@@ -70,7 +70,14 @@ describe('a lease', () => {
     const { store } = mortal
     mortal.freeze()
     // The clock of this one goes on: only its line to the store hangs.
-    const acquired = { kind: 'acquired', fence: 1, tail: 0, expiresAt: clock.now() + TTL_MS, repaired: null } as const
+    const acquired = {
+      kind: 'acquired',
+      fence: 1,
+      tail: 0,
+      life: 1,
+      expiresAt: clock.now() + TTL_MS,
+      repaired: null,
+    } as const
     const lease = new Lease({
       session: SESSION,
       fence: 1,
@@ -119,7 +126,7 @@ describe('a lease', () => {
 
   it('that never ends needs no timer', () => {
     const clock = new FakeClock()
-    const acquired = { kind: 'acquired', fence: 1, tail: 0, expiresAt: null, repaired: null } as const
+    const acquired = { kind: 'acquired', fence: 1, tail: 0, life: 1, expiresAt: null, repaired: null } as const
     const lease = new Lease({
       session: SESSION,
       fence: 1,

@@ -1,6 +1,7 @@
 /** What a runner is made with, and how it ends. */
 import type { Draft, Event } from '../../kernel/events.ts'
 import type { SessionId } from '../../kernel/ids.ts'
+import type { State } from '../../kernel/state.ts'
 import type { LiveAgent } from '../define/agent.ts'
 import type { Acquired, Clock, Ids, Random, Store } from '../ports.ts'
 import type { Live } from '../session.ts'
@@ -10,6 +11,18 @@ import type { Locale } from '../wording.ts'
 
 /** A lease that was granted. */
 export type Granted = Extract<Acquired, { kind: 'acquired' }>
+
+/** What a runner leaves behind at rest: the state that its log amounts to, and the agent whose plugins have folded the same log. */
+export interface Warm {
+  readonly state: State
+  readonly agent: LiveAgent
+  /** Of that agent's plugins: one that came since has folded nothing. */
+  readonly version: number
+  /** Of the session's store. */
+  readonly life: number
+  /** Seq up to which a snapshot was written. */
+  readonly snapshotAt: number
+}
 
 export interface RunnerOptions {
   readonly session: SessionId
@@ -22,6 +35,8 @@ export interface RunnerOptions {
   readonly leaseTtlMs: number
   readonly locale: Locale
   readonly stragglers: Stragglers
+  /** Spares the reading of the log, if that ends where this does. */
+  readonly warm: Warm | null
   /** Facts that plugins want to have written, of this session; taken from here as they are recorded. */
   readonly facts: Draft[]
   /** The agent that a session names, or the one it was opened with. */

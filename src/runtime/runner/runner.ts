@@ -36,7 +36,7 @@ import type { RegisteredHook } from '../define/plugin-host.ts'
 import type { Clock, Ids, Random, Store } from '../ports.ts'
 import type { Run } from './run.ts'
 import { observe } from './run-hooks.ts'
-import type { RunEnd, RunnerOptions } from './runner-options.ts'
+import type { Granted, RunEnd, RunnerOptions, Warm } from './runner-options.ts'
 import type { Live } from '../session.ts'
 import { settleCalls } from './settle.ts'
 import { Sleep } from './sleep.ts'
@@ -121,7 +121,9 @@ export class Runner implements Run {
     this.#lease.start()
     const cancelKeepAlive = this.#sleeping.keepAlive()
     try {
-      await this.#load()
+      const { warm, lease } = this.#options
+      if (warm !== null && isCurrent(warm, lease)) this.#goOnFrom(warm)
+      else await this.#load()
       await this.#open()
       return await this.#drive()
     } finally {
@@ -201,7 +203,26 @@ export class Runner implements Run {
     if (damage !== null) throw damagedLog(session, damage)
     // Taken over before it had read a line: whatever it recorded would be illegal, and none of its business (W1).
     if (state.fence > fence) throw leaseLost(session)
-    this.#snapshotAt = state.seq - folded
+    this.#goOnWith(state, state.seq - folded)
+    if (state.created !== null) await this.#adopt(this.#options.agentOf(state.agent))
+  }
+
+  /** The log ends where the last run here left it: its state is the state, and plugins have folded all of it. */
+  #goOnFrom({ state, agent, snapshotAt }: Warm): void {
+    this.agent = agent
+    this.#goOnWith(state, snapshotAt)
+  }
+
+  /** What this runner leaves to the next one here, once it rests. */
+  get warm(): Warm {
+    const { life } = this.#options.lease
+    const { version } = this.agent.plugins
+    return { state: this.state, agent: this.agent, version, life, snapshotAt: this.#snapshotAt }
+  }
+
+  #goOnWith(state: State, snapshotAt: number): void {
+    const { session, store, fence } = this
+    this.#snapshotAt = snapshotAt
     this.journal = new Journal({
       store,
       session,
@@ -216,7 +237,6 @@ export class Runner implements Run {
     this.#judge.forget()
     this.#viewpoint.gated = false
     this.inbox.reset()
-    if (state.created !== null) await this.#adopt(this.#options.agentOf(state.agent))
   }
 
   /** Goes on as this agent. Plugins that only it has fold the log as far as it is durable; the rest reaches them as it becomes so. */
@@ -478,6 +498,11 @@ export class Runner implements Run {
       for (const event of events) observe(this, () => hook(event, { session: this.session }))
     this.#options.onDurable(events)
   }
+}
+
+/** Nobody wrote since, and nobody came who would have to read: the same session, with the same end. */
+function isCurrent({ state, agent, version, life }: Warm, lease: Granted): boolean {
+  return state.seq === lease.tail && life === lease.life && lease.repaired === null && version === agent.plugins.version
 }
 
 function leaseLost(session: SessionId): TurnstepError {

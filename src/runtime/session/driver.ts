@@ -14,6 +14,7 @@ import { Runner } from '../runner/runner.ts'
 import type { Granted, RunnerOptions } from '../runner/runner-options.ts'
 import { Stragglers } from '../runner/stragglers.ts'
 import type { Live } from '../session.ts'
+import type { WarmStates } from './warm-states.ts'
 
 /** What drivers have in common: one object for all sessions of a harness, so that a session at rest costs little. */
 export interface DriverHost extends Pick<
@@ -22,6 +23,7 @@ export interface DriverHost extends Pick<
 > {
   /** Who we are, for those who are told that the session is busy. */
   readonly owner: string
+  readonly warm: WarmStates
   /** The agent that a session names, or the one it was opened with. */
   agentOf(session: SessionId, name: string | null): LiveAgent
   publish(session: SessionId, live: Live): void
@@ -182,10 +184,11 @@ export class Driver {
   async #drive(lease: Granted): Promise<void> {
     this.#error = null
     this.#endAtFault = null
-    this.#runner = new Runner(this.#runnerOptions(lease))
+    const runner = new Runner(this.#runnerOptions(lease))
+    this.#runner = runner
     try {
-      if (this.#closed) this.#runner.park()
-      await this.#runner.run()
+      if (this.#closed) runner.park()
+      if ((await runner.run()) === 'rested') this.#host.warm.keep(this.session, runner.warm)
       this.#unknownFaults = 0
     } catch (error) {
       this.#endAtFault = await this.#queueEnd(null).catch(() => null)
@@ -203,6 +206,7 @@ export class Driver {
     return {
       ...{ session, store, clock, ids, random, sync, leaseTtlMs, locale, lease },
       stragglers: this.#stragglers,
+      warm: host.warm.take(session),
       facts: this.#facts,
       agentOf: (name) => host.agentOf(session, name),
       publish: (live) => host.publish(session, live),

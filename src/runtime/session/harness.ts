@@ -14,6 +14,7 @@ import { PluginHost, type Emit } from '../define/plugin-host.ts'
 import type { Plugin } from '../define/plugin.ts'
 import type { Clock, Ids, Model, Random, SessionRow, Store } from '../ports.ts'
 import { missingSession, StoredSession, type HandleOptions } from './session-handle.ts'
+import { WarmStates } from './warm-states.ts'
 import type { Session, SessionHandle, SessionStatus } from '../session.ts'
 import { noSyncPoints, type SyncPoints } from '../sync-points.ts'
 import type { Locale } from '../wording.ts'
@@ -114,7 +115,7 @@ export class Harness {
       throw busy(session, opened.owner, opened.since)
     }
     this.#poll()
-    return this.#track(new DrivenSession(this.#handleOptions(session), driver, this.#forget))
+    return this.#track(new DrivenSession({ ...this.#handleOptions(session), warm: this.#host.warm }, driver, this.#forget))
   }
 
   /** Opens a session that this harness was made for: closing it closes the harness too. Throws as `open` does. */
@@ -237,6 +238,7 @@ export class Harness {
     const { locale = 'en', leaseTtlMs = 15_000, onError } = this.#options
     return {
       ...{ store, clock, ids, random, owner, sync, locale, leaseTtlMs },
+      warm: new WarmStates(),
       agentOf: (session, name) => this.#agentOf(session, name),
       publish: (session, live) => this.#bus.publish(session, live),
       onDurable: (session, events) => this.#bus.settle(session, events),
@@ -277,6 +279,7 @@ export class Harness {
     await driver.close(CLOSE_GRACE_MS)
     if (this.#drivers.get(session) !== driver) return
     this.#drivers.delete(session)
+    this.#host.warm.forget(session)
     for (const agent of this.#agents.values()) for (const fold of agent.plugins.folds()) fold.forget(session)
     if (this.#drivers.size === 0) {
       this.#cancelPoll?.()

@@ -29,6 +29,7 @@ import type {
   Watched,
 } from '../session.ts'
 import { statusOf } from '../runner/status.ts'
+import type { WarmStates } from './warm-states.ts'
 import type { TurnOptions } from './turn-filter.ts'
 import { ReceiptHandle, TurnHandle } from './turn-handle.ts'
 
@@ -38,6 +39,8 @@ export interface HandleOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly bus: LiveBus
+  /** Of sessions that are driven here. */
+  readonly warm?: WarmStates
   /** Nothing may be posted or changed. */
   readonly readonly?: boolean
   /** Told when it is closed: nobody need remember it any more. */
@@ -109,7 +112,9 @@ export class StoredSession implements SessionHandle {
   }
 
   async status(): Promise<SessionStatus> {
-    return statusOf(await loadWhole(this.options.store, this.id))
+    const { store, warm } = this.options
+    const { tail } = await store.read(this.id, { limit: 0 })
+    return statusOf(warm?.peek(this.id, tail) ?? (await loadWhole(store, this.id)))
   }
 
   async *watch(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Watched> {

@@ -106,7 +106,14 @@ class MemoryStore implements Store {
     session.fence++
     session.lease = { owner, since: now, ttlMs, expiresAt: now + ttlMs }
     this.#changed(id, session)
-    return { kind: 'acquired', fence: session.fence, tail: session.tail, expiresAt: now + ttlMs, repaired: null }
+    return {
+      kind: 'acquired',
+      fence: session.fence,
+      tail: session.tail,
+      life: session.life,
+      expiresAt: now + ttlMs,
+      repaired: null,
+    }
   }
 
   async renew(id: SessionId, fence: number) {

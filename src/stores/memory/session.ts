@@ -64,13 +64,13 @@ export class MemorySession {
   readonly #timed = new Set<Entry>()
   /** What was changed, in order: revision n is the place n - 1. */
   readonly #changes: Entry[] = []
-  readonly #life: number
+  readonly life: number
   #arrivals = 0
   #wake = FIRST_WAKE
 
   /** `life` tells it from the sessions of its name that were before. */
   constructor(life: number, now: number) {
-    this.#life = life
+    this.life = life
     this.createdAt = now
     this.updatedAt = now
   }
@@ -127,7 +127,7 @@ export class MemorySession {
   }
 
   pendingSince(since: QueueMark | null, now: number): QueueChanges {
-    const mark: QueueMark = { life: this.#life, revision: this.#changes.length, at: now }
+    const mark: QueueMark = { life: this.life, revision: this.#changes.length, at: now }
     if (since?.life !== mark.life) return { whole: true, pending: this.pending(now), gone: [], mark }
     const pending: PendingInput[] = []
     const gone: InputId[] = []

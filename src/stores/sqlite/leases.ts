@@ -9,11 +9,10 @@ import type { ReleaseOptions } from '../rules.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
 import type { Inbox } from './inbox.ts'
-import type { Log } from './log.ts'
+import type { Inspection, Log } from './log.ts'
 import type { Presence } from './presence.ts'
 import { findRow, isFence } from './row.ts'
 import type { Row } from './row.ts'
-import type { Scanned } from './scan.ts'
 import type { Snapshots } from './snapshots.ts'
 import { fromSql, laneBit, laneBits, LANE_ROWS, text, toSql } from './text.ts'
 
@@ -29,7 +28,7 @@ interface LeasesParts {
 /** A session's row, and what its log was found to be at that moment. */
 interface Inspected {
   readonly row: Row
-  readonly found: Scanned
+  readonly found: Inspection
 }
 
 /** Readings of a log outside the write lock. */
@@ -76,7 +75,7 @@ export class Leases {
     const row = findRow(this.#db, session)
     const refusal = this.#refusal(row)
     if (refusal !== null || row === undefined) return refusal ?? { kind: 'missing' }
-    return { row, found: this.#log.inspect(row, this.#snapshots.newest(row)?.seq ?? 0) }
+    return { row, found: this.#log.inspect(row, this.#snapshots.newest(session, row)?.seq ?? 0) }
   }
 
   /** Null: the log is another one than was inspected. */
@@ -94,7 +93,7 @@ export class Leases {
       `update sessions set fence = fence + 1, holder = ?, owner = ?, since = ?, stamp = stamp + 1, updated_at = ? where sid = ?`,
       ...[holder, toSql(owner), now, now, row.sid],
     )
-    return { kind: 'acquired', fence: row.fence + 1, tail, expiresAt: null, repaired }
+    return { kind: 'acquired', fence: row.fence + 1, tail, life: row.sid, expiresAt: null, repaired }
   }
 
   /** Why a session cannot be driven from here; null: it can. */

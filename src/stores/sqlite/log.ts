@@ -23,11 +23,24 @@ const PLAIN = `insert into commits (sid, first_seq, last_seq, body, hash, at) se
 
 const UNLESS_PENDING = `${PLAIN} and not exists (select 1 from inputs where sid = s.sid and ${IS_PENDING})`
 
+/** What was read of a session to take its lease: the events after the snapshot, all of them sound. */
+interface Opening {
+  readonly after: number
+  /** Hash of the commit of the last of them. */
+  readonly head: string
+  readonly events: readonly Event[]
+}
+
+/** A log as far as it was read to open it. */
+export interface Inspection extends Scanned, Opening {}
+
 export class Log {
   readonly #db: Database
   readonly #ids: Ids
   /** Heads of the sessions that are driven here: a guess, which the append checks. */
   readonly #heads = new Map<SessionId, string>()
+  /** Kept until the first append, so that whoever took the lease need not read, prove and parse it all again. */
+  readonly #openings = new Map<SessionId, Opening>()
 
   constructor(db: Database, ids: Ids) {
     this.#db = db
@@ -36,6 +49,7 @@ export class Log {
 
   append(request: Append, now: number): Appended {
     assertSound(request)
+    this.#openings.delete(request.session)
     const body = request.events.length === 0 ? null : JSON.stringify(request.events)
     return this.#appendPlain(request, body, now) ?? this.#appendChecked(request, body, now)
   }
@@ -43,6 +57,7 @@ export class Log {
   /** Call it when the session is not driven here any more. */
   forget(session: SessionId): void {
     this.#heads.delete(session)
+    this.#openings.delete(session)
   }
 
   /** The usual append, which settles no input, as one statement. Null: it did not apply, find out why. */
@@ -93,10 +108,14 @@ export class Log {
 
   read(session: SessionId, after: number, limit: number): ReadResult {
     const events: Event[] = []
+    // One row is of one state of the file by itself.
+    if (limit === 0) return { events, tail: findRow(this.#db, session)?.tail ?? 0, damage: null }
     return this.#db.view(() => {
       const row = findRow(this.#db, session)
       if (row === undefined) return { events, tail: 0, damage: null }
-      if (limit === 0) return { events, tail: row.tail, damage: null }
+      const opening = this.#openings.get(session)
+      if (opening?.after === after && opening.head === row.head && limit === Infinity)
+        return { events: opening.events, tail: row.tail, damage: null }
       const { tail, damage } = scan(this.#db, this.#ids, { row, after, limit }, (commit) => {
         for (const event of commit) if (event.seq > after && events.length < limit) events.push(event)
         return events.length < limit
@@ -114,17 +133,23 @@ export class Log {
   }
 
   /** Reads the log as far as an opening reads it, from `from` on (L5). Contract: inside a transaction. */
-  inspect(row: Row, from: number): Scanned {
-    return scan(this.#db, this.#ids, { row, after: from })
+  inspect(row: Row, from: number): Inspection {
+    const events: Event[] = []
+    const scanned = scan(this.#db, this.#ids, { row, after: from }, (commit) => {
+      for (const event of commit) if (event.seq > from) events.push(event)
+      return true
+    })
+    return { ...scanned, after: from, events }
   }
 
   /**
    * Mends what was found damaged, and takes the log up there (L5). Answers the tail as it is then.
    * Contract: inside a write transaction in which the session's row still names the tail and head that were inspected.
    */
-  mend(session: SessionId, row: Row, found: Scanned, now: number): { tail: number; repaired: Repair | null } {
-    const { tail, head, damage } = found
+  mend(session: SessionId, row: Row, found: Inspection, now: number): { tail: number; repaired: Repair | null } {
+    const { tail, head, damage, after, events } = found
     this.#heads.set(session, head)
+    this.#openings.set(session, { after, head, events })
     return { tail, repaired: damage === null ? null : cut(this.#db, row, { tail, head, damage }, now) }
   }
 }

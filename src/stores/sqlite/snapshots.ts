@@ -8,9 +8,6 @@ import { findRow, isFence } from './row.ts'
 import type { Row } from './row.ts'
 import { parseOr, text, toSql } from './text.ts'
 
-/** So many are kept, for the case that the newest is damaged. */
-const KEPT = 2
-
 /** A snapshot, and the event up to which it is one. */
 interface Placed {
   readonly seq: number
@@ -20,6 +17,8 @@ interface Placed {
 export class Snapshots {
   readonly #db: Database
   readonly #ids: Ids
+  /** What was read and proved to take a lease, for the one who is about to ask for it. */
+  readonly #kept = new Map<SessionId, { readonly placed: Placed; readonly hash: string }>()
 
   constructor(db: Database, ids: Ids) {
     this.#db = db
@@ -37,9 +36,10 @@ export class Snapshots {
         'insert or replace into snapshots (sid, seq, body, hash, anchor) values (?, ?, ?, ?, ?)',
         ...[row.sid, seq, body, hash, anchor],
       )
+      // One is enough: it is as large as the context, and where it is damaged the log is read from its start.
       this.#db.run(
-        'delete from snapshots where sid = ? and seq not in (select seq from snapshots where sid = ? order by seq desc limit ?)',
-        ...[row.sid, row.sid, KEPT],
+        'delete from snapshots where sid = ? and seq < (select max(seq) from snapshots where sid = ?)',
+        ...[row.sid, row.sid],
       )
       return true
     }
@@ -49,21 +49,34 @@ export class Snapshots {
   read(session: SessionId): Placed | null {
     return this.#db.view(() => {
       const row = findRow(this.#db, session)
-      return row === undefined ? null : this.newest(row)
+      const newest = row === undefined ? null : this.newest(session, row)
+      this.forget(session)
+      return newest
     })
   }
 
   /** The newest snapshot whose bytes are right and whose place in the log still stands. A damaged one is passed over. */
-  newest(row: Row): Placed | null {
+  newest(session: SessionId, { sid, tail }: Row): Placed | null {
     const rows = this.#db.all<SnapshotRow>(
-      `select seq, ${text('body', 'hash', 'anchor')} from snapshots where sid = ? and seq <= ? order by seq desc`,
-      row.sid,
-      row.tail,
+      `select seq, ${text('hash', 'anchor')} from snapshots where sid = ? and seq <= ? order by seq desc`,
+      ...[sid, tail],
     )
-    const good = rows.find(
-      (one) => anchorOf(this.#db, row.sid, one.seq) === one.anchor && this.#ids.sha256(one.body) === one.hash,
-    )
-    return good === undefined ? null : { seq: good.seq, snapshot: good.body as Snapshot }
+    for (const { seq, hash, anchor } of rows) {
+      if (anchorOf(this.#db, sid, seq) !== anchor) continue
+      const kept = this.#kept.get(session)
+      if (kept?.hash === hash && kept.placed.seq === seq) return kept.placed
+      const { body } = this.#db.get<{ body: string }>(BODY, sid, seq)!
+      if (this.#ids.sha256(body) !== hash) continue
+      const placed = { seq, snapshot: body as Snapshot }
+      this.#kept.set(session, { placed, hash })
+      return placed
+    }
+    return null
+  }
+
+  /** Call it when a session goes on, or is not driven here any more. */
+  forget(session: SessionId): void {
+    this.#kept.delete(session)
   }
 
   writePartial(session: SessionId, fence: number, partial: PartialReply): void {
@@ -85,9 +98,10 @@ export class Snapshots {
   }
 }
 
+const BODY = `select ${text('body')} from snapshots where sid = ? and seq = ?`
+
 interface SnapshotRow extends SqlRow {
   readonly seq: number
-  readonly body: string
   readonly hash: string
   readonly anchor: string
 }

@@ -96,6 +96,7 @@ class SqliteStore implements Store {
 
   async append(append: Append): Promise<Appended> {
     const appended = this.#log.append(append, this.now())
+    this.#snapshots.forget(append.session)
     if (appended.kind === 'appended') this.#watchers.notify(append.session, 'log')
     return appended
   }
@@ -150,7 +151,10 @@ class SqliteStore implements Store {
 
   async release(id: SessionId, fence: number, options: ReleaseOptions) {
     const released = this.#leases.release(this.now(), id, fence, options)
-    if (released.kind !== 'due') this.#log.forget(id)
+    if (released.kind !== 'due') {
+      this.#log.forget(id)
+      this.#snapshots.forget(id)
+    }
     return this.#told(id, released, 'released')
   }
 
