@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { nodeClock } from '../src/host/node.ts'
 import type { Answer, Job } from './worker.ts'
 
-const WORKER = fileURLToPath(new URL('worker.js', import.meta.url))
+const WORKER = fileURLToPath(new URL('./worker.js', import.meta.url))
 /** A job is a few tests; a fault that makes them spin ends with its process. */
 const JOB_MS = 60_000
 
@@ -34,7 +34,11 @@ export async function doAll(
 
 async function start(): Promise<ChildProcess> {
   const worker = fork(WORKER, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
-  await once(worker, 'message')
+  const died = once(worker, 'exit').then(([code]) => {
+    throw new Error(`a worker ended with ${String(code)} before it was ready: what it said stands above`)
+  })
+  await Promise.race([once(worker, 'message'), died])
+  died.catch(() => {})
   return worker
 }
 

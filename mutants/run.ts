@@ -9,7 +9,7 @@ import { doAll } from './crew.ts'
 import { MUTANTS } from './list/index.ts'
 import type { Mutant } from './mutant.ts'
 import { page } from './page.ts'
-import type { Answer, Job } from './worker.ts'
+import type { Job } from './worker.ts'
 
 interface Options {
   readonly json: boolean
@@ -53,8 +53,8 @@ async function main({ json, jobs, mutants }: Options): Promise<void> {
   }
   await doAll(provable, jobs, (job, answer) => {
     if (job.kind !== 'prove') return
-    say(`${answer.kind === 'caught' ? 'caught' : answer.kind.toUpperCase()} ${job.id}`)
-    if (answer.kind !== 'caught') survived.push({ id: job.id, why: answer.why })
+    say(`${answer.kind} ${job.id}`)
+    if ('why' in answer) survived.push({ id: job.id, why: answer.why })
   })
   report({ json, planted: mutants.length, survived, ms: Math.round(performance.now() - startedAt) })
 }
@@ -67,10 +67,10 @@ async function findUnsound(mutants: readonly Mutant[], jobs: number): Promise<Re
   }
   const unsound = new Map<string, string>()
   const asked = [...names].map(([test, all]): Job => ({ kind: 'soundness', test, names: [...all] }))
-  await doAll(asked, jobs, (job: Job, answer: Answer) => {
+  await doAll(asked, jobs, (job, answer) => {
     if (job.kind !== 'soundness') return
-    say(`${answer.kind === 'caught' ? 'sound' : 'UNSOUND'} ${job.test}`)
-    if (answer.kind !== 'caught') unsound.set(job.test, answer.why)
+    say(`${answer.kind} ${job.test}`)
+    if ('why' in answer) unsound.set(job.test, answer.why)
   })
   return unsound
 }

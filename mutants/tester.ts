@@ -117,16 +117,10 @@ function evidenceOf({ message, diff }: { readonly message: string; readonly diff
   return [stripVTControlCharacters(message), ...differences(stripVTControlCharacters(diff ?? ''))].join('\n')
 }
 
-/** What only one side has. An event in a scenario is the same wherever it stands in the log: its seq is left out. */
+/** The lines that differ. An event of a scenario is the same wherever it stands in the log: its seq is left out. */
 function differences(diff: string): string[] {
   const lines = diff.split('\n').filter((line) => /^[-+] /.test(line))
-  const left: string[] = []
-  for (const line of lines.map((one) => one.replace(/^([-+]) \d+ (?=\d+\.\d+ )/, '$1 '))) {
-    const twin = left.indexOf(`${line.startsWith('-') ? '+' : '-'}${line.slice(1)}`)
-    if (twin === -1) left.push(line)
-    else left.splice(twin, 1)
-  }
-  return left
+  return lines.map((line) => line.replace(/^([-+]) \d+ (?=\d+\.\d+ )/, '$1 '))
 }
 
 async function problemOf(text: string, path: string): Promise<string | null> {

@@ -8,14 +8,14 @@ export type Job =
   | { readonly kind: 'prove'; readonly id: string }
 
 /** Its answer. Of a test that is not sound: `stale`. */
-export type Answer = Verdict
+export type Answer = Verdict | { readonly kind: 'sound' }
 
 const tester = await Tester.open(process.cwd())
 
 async function answer(job: Job): Promise<Answer> {
   if (job.kind === 'prove') return tester.prove(MUTANTS.find(({ id }) => id === job.id)!)
   const why = await tester.soundness(job.test, job.names)
-  return why === null ? { kind: 'caught' } : { kind: 'stale', why }
+  return why === null ? { kind: 'sound' } : { kind: 'stale', why }
 }
 
 process.on('message', (job: Job) => {

@@ -34,6 +34,8 @@ async function main(args: readonly string[]): Promise<number> {
 
 async function runAll(options: Options): Promise<Map<ScenarioName, Findings>> {
   const folder = mkdtempSync(join(tmpdir(), 'turnstep-safety-'))
+  let isKept = false
+  process.once('exit', () => isKept || rmSync(folder, { recursive: true, force: true }))
   const ledger = await Ledger.start()
   const findings = new Map<ScenarioName, Findings>()
   for (const name of options.scenarios) {
@@ -42,8 +44,8 @@ async function runAll(options: Options): Promise<Map<ScenarioName, Findings>> {
     progress.end()
   }
   await ledger.stop()
-  if ([...findings.values()].every(({ wrong }) => wrong.length === 0)) rmSync(folder, { recursive: true })
-  else console.error(`the files of what went wrong are kept: ${folder}`)
+  isKept = [...findings.values()].some(({ wrong }) => wrong.length > 0)
+  if (isKept) console.error(`the files of what went wrong are kept: ${folder}`)
   return findings
 }
 

@@ -55,13 +55,10 @@ describe('the planted faults', () => {
     },
   )
 
-  it.each(MUTANTS.map((mutant) => [mutant.id, mutant] as const))(
-    '%s breaks rules that there are',
-    (_id, { rules }) => {
-      for (const rule of rules.filter((one) => !/^case \d{3}$/.test(one)))
-        expect(CONTRACT).toMatch(new RegExp(`\\b${rule}\\b`))
-    },
-  )
+  it.each(MUTANTS.map((mutant) => [mutant.id, mutant] as const))('%s breaks rules that there are', (_id, { rules }) => {
+    for (const rule of rules.filter((one) => !/^case \d{3}$/.test(one)))
+      expect(CONTRACT).toMatch(new RegExp(`\\b${rule}\\b`))
+  })
 
   it('stand on their page as they are: `npm run mutants -- --page` writes it', () => {
     expect(textOf('mutants/README.md')).toBe(page(MUTANTS))

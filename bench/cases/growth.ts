@@ -1,6 +1,7 @@
 import type { Case } from '../lib/case.ts'
 import { mean, median, nowUs } from '../lib/measure.ts'
 import { turnUs } from '../lib/peer.ts'
+import { nowWarm } from '../lib/profiler.ts'
 import { Script } from '../lib/script.ts'
 import { turnstepPeer } from '../lib/turnstep.ts'
 
@@ -19,6 +20,7 @@ export const growth: Case = {
     const plan = { steps: quick ? STEPS / 10 : STEPS }
     for (let turn = 0; turn < (quick ? 1 : WARM_TURNS); turn++) await turnUs(ours, script, { steps: WARM_STEPS })
     if (!quick) await turnUs(ours, script, plan)
+    await nowWarm()
     const tenths: Tenths[] = []
     for (let rep = 0; rep < (quick ? 1 : profile ? 100 : 6); rep++) {
       const stamps: number[] = []

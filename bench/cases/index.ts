@@ -8,6 +8,7 @@ import { idle } from './idle.ts'
 import { install } from './install.ts'
 import { live } from './live.ts'
 import { parallel } from './parallel.ts'
+import { queue } from './queue.ts'
 import { resume } from './resume.ts'
 import { steps } from './steps.ts'
 import { stream } from './stream.ts'
@@ -23,5 +24,6 @@ export const CASES: readonly Case[] = [
   idle,
   cold,
   parallel,
+  queue,
   install,
 ]

@@ -1,6 +1,6 @@
 import { barePeer } from '../lib/bare.ts'
 import type { Case } from '../lib/case.ts'
-import { inPairs, median } from '../lib/measure.ts'
+import { inPairs, median, nowUs, workedUs } from '../lib/measure.ts'
 import { turnUs } from '../lib/peer.ts'
 import { Script } from '../lib/script.ts'
 import { turnstepPeer } from '../lib/turnstep.ts'
@@ -21,23 +21,34 @@ export const steps: Case = {
     const ours = await turnstepPeer(script, { store: 'memory' })
     const bare = barePeer(bareScript)
     const plan = { steps: STEPS }
-    const oursUs = async (): Promise<number> => (await turnUs(ours, script, plan)) / STEPS
-    const bareUs = async (): Promise<number> => {
+    const oursUs = async (clock = nowUs): Promise<number> => (await turnUs(ours, script, plan, { clock })) / STEPS
+    const bareUs = async (clock = nowUs): Promise<number> => {
       let us = 0
-      for (let turn = 0; turn < BARE_TURNS; turn++) us += await turnUs(bare, bareScript, plan)
+      for (let turn = 0; turn < BARE_TURNS; turn++) us += await turnUs(bare, bareScript, plan, { clock })
       return us / BARE_TURNS / STEPS
     }
     for (let turn = 0; turn < (quick ? 2 : WARM_TURNS); turn++) await oursUs()
     for (let rep = 0; rep < (quick ? 2 : 20); rep++) await bareUs()
-    const pair = await inPairs(oursUs, bareUs, { reps: quick ? 2 : profile ? 2_000 : 12, budgetMs: 5_000 })
+    const reps = { reps: quick ? 2 : profile ? 2_000 : 12, budgetMs: 5_000 }
+    const pair = await inPairs(oursUs, bareUs, reps)
+    const worked = workedUs
+    const work =
+      worked === null
+        ? null
+        : await inPairs(
+            () => oursUs(worked),
+            () => bareUs(worked),
+            reps,
+          )
     await ours.close()
     return {
       memoryStepRatio: pair.ratio,
       memoryStepUs: median(pair.subject),
       bareStepUs: median(pair.floor),
-      // Where the machine is shared, the quickest repetitions say most about the code.
+      // Where the machine is shared, the quickest repetitions and the work of the thread say most about the code.
       memoryStepBestRatio: Math.min(...pair.subject) / Math.min(...pair.floor),
       memoryStepBestUs: Math.min(...pair.subject),
+      ...(work === null ? {} : { memoryStepWorkRatio: work.ratio, memoryStepWorkUs: median(work.subject) }),
     }
   },
 }

@@ -34,12 +34,12 @@ async function measureDeltas(deltas: number, { quick, profile }: CaseOptions): P
   const ours = await turnstepPeer(script, { store: 'memory', stream: true })
   const bare = barePeer(bareScript, { stream: true })
   for (let turn = 0; turn < (quick ? 1 : 4); turn++) {
-    await turnUs(ours, script, { deltas: WARM_DELTAS }, true)
-    await turnUs(bare, bareScript, { deltas }, true)
+    await turnUs(ours, script, { deltas: WARM_DELTAS }, { deltas: true })
+    await turnUs(bare, bareScript, { deltas }, { deltas: true })
   }
   const pair = await inPairs(
-    async () => (await turnUs(ours, script, { deltas }, true)) / deltas,
-    async () => (await turnUs(bare, bareScript, { deltas }, true)) / deltas,
+    async () => (await turnUs(ours, script, { deltas }, { deltas: true })) / deltas,
+    async () => (await turnUs(bare, bareScript, { deltas }, { deltas: true })) / deltas,
     { reps: quick ? 2 : profile ? 2_000 : 8, budgetMs: 4_000 },
   )
   await ours.close()

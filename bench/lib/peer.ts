@@ -16,13 +16,25 @@ export interface Talk {
 
 let opened = 0
 
+export interface TurnOptions {
+  /** The caller reads the reply as it streams, and must see all of it. */
+  readonly deltas?: boolean
+  /** Default: the clock on the wall. */
+  readonly clock?: () => number
+}
+
 /** One turn of a fresh session, checked. Answers its time, opening and closing left out. */
-export async function turnUs(peer: Peer, script: Script, plan: Plan, deltas = false): Promise<number> {
+export async function turnUs(
+  peer: Peer,
+  script: Script,
+  plan: Plan,
+  { deltas = false, clock = nowUs }: TurnOptions = {},
+): Promise<number> {
   const talk = await peer.open(`s${opened++}`)
   script.plan(plan)
-  const start = nowUs()
+  const start = clock()
   await talk.run('go')
-  const us = nowUs() - start
+  const us = clock() - start
   script.check({ deltas })
   await talk.close()
   return us

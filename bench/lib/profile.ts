@@ -36,7 +36,7 @@ export function sharesOf(text: string): { readonly functions: readonly Share[]; 
   let total = 0
   samples.forEach((id, at) => {
     const frame = byId.get(id)!.callFrame
-    if (floor.has(id) || frame.functionName === '(idle)') return
+    if (floor.has(id) || frame.functionName === '(idle)' || frame.url === 'node:inspector') return
     const took = timeDeltas[at]!
     total += took
     const file = fileOf(frame)

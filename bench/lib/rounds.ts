@@ -1,6 +1,6 @@
 /** Runs a case: each round in a process of its own, and the median over the rounds of each figure. */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Case, CaseOptions, Figures } from './case.ts'
@@ -37,18 +37,13 @@ export function runProfiled(one: Case): { readonly figures: Figures; readonly pr
   return inFolder((folder) => {
     const options: CaseOptions = { quick: false, folder, round: 0, profile: true }
     if (one.prepare !== undefined) runChild(one, 'prepare', options)
-    const profiles = join(folder, 'profiles')
-    const figures = runChild(one, 'measure', options, [
-      '--cpu-prof',
-      `--cpu-prof-dir=${profiles}`,
-      '--cpu-prof-interval=200',
-    ])
-    return { figures, profile: readFileSync(join(profiles, readdirSync(profiles)[0]!), 'utf8') }
+    const figures = runChild(one, 'profile', options)
+    return { figures, profile: readFileSync(join(folder, 'profile.json'), 'utf8') }
   })
 }
 
-function runChild(one: Case, act: 'prepare' | 'measure', options: CaseOptions, flags: readonly string[] = []): Figures {
-  const args = ['--expose-gc', '--no-warnings', ...flags, CHILD, one.name, act, JSON.stringify(options)]
+function runChild(one: Case, act: 'prepare' | 'measure' | 'profile', options: CaseOptions): Figures {
+  const args = ['--expose-gc', '--no-warnings', CHILD, one.name, act, JSON.stringify(options)]
   const child = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: TIMEOUT_MS, maxBuffer: 1 << 26 })
   if (child.status !== 0) throw new Error(`${act} of the case ${one.name} failed:\n${child.stderr}${child.error ?? ''}`)
   return JSON.parse(child.stdout.trimEnd().split('\n').at(-1)!) as Figures

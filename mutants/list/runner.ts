@@ -376,8 +376,8 @@ export const RUNNING: readonly Mutant[] = [
     rules: ['W3', 'L4', 'case 011'],
     fault: 'What arrives between the last look and the sleep is not seen until something else happens.',
     file: RUNNER,
-    find: `if (!this.#woken && !this.inbox.isStale) return new Promise`,
-    replace: `return new Promise`,
+    find: `if (!this.#sleeping.isWoken && !this.inbox.isStale) return this.#sleeping.till(`,
+    replace: `return this.#sleeping.till(`,
     caughtBy: [
       {
         test: 'test/crash/arrivals.test.ts',
@@ -421,7 +421,7 @@ export const RUNNING: readonly Mutant[] = [
     rules: ['T10', 'T11'],
     fault: 'A second attempt is made without passing the gate: a policy that would refuse it is not asked.',
     file: RUNNER,
-    find: `if (answer === done) this.#gated = false`,
+    find: `if (answer === done) this.#viewpoint.gated = false`,
     replace: `if (answer === done) return`,
     caughtBy: [scenario('retry_passes_the_gate', '- 1.1 step.refused')],
   },
@@ -484,6 +484,21 @@ export const RUNNING: readonly Mutant[] = [
     find: `if (call?.status !== 'asked') return null`,
     replace: `if (call === undefined) return null`,
     caughtBy: [scenario('second_answer_is_stale', 'breaks A2: t1s1c1 is started')],
+  },
+  {
+    id: 'changes-to-a-forgotten-queue',
+    rules: ['I6', 'L4'],
+    fault: 'Changes that were read before the state was loaded anew are taken for the whole queue.',
+    file: 'src/runtime/runner/inbox.ts',
+    find: `if (this.#mark === since) this.#apply(changes)`,
+    replace: `if (changes.pending.length >= 0) this.#apply(changes)`,
+    caughtBy: [
+      {
+        test: 'src/runtime/runner/inbox.test.ts',
+        name: 'Inbox > I2: a reading that was under way when all was forgotten does not count as one since',
+        says: "expected [] to deeply equal [ 'one' ]",
+      },
+    ],
   },
   {
     id: 'settled-twice',

@@ -190,6 +190,36 @@ export const STORES: readonly Mutant[] = [
     ],
   },
   {
+    id: 'timed-input-never-told',
+    rules: ['W3', 'I1'],
+    fault: 'An input that waits for its time is not told of when that has come.',
+    file: MEMORY,
+    find: `if (cameDue && entry.revision <= since.revision) pending.push(entry.input!)`,
+    replace: ``,
+    caughtBy: [
+      {
+        test: 'src/stores/memory/memory.test.ts',
+        name: 'the store contract: memory > what changed in the queue > tells of an input with a time of its own when that has come, also if it was changed before',
+        says: '-     "id": "later"',
+      },
+    ],
+  },
+  {
+    id: 'withdrawal-not-told',
+    rules: ['I7', 'I6'],
+    fault: 'Whoever keeps a copy of the queue is not told of what was withdrawn, and claims it again and again.',
+    file: MEMORY,
+    find: `if (entry.input === null) gone.push(entry.id)`,
+    replace: `if (entry.input === null) continue`,
+    caughtBy: [
+      {
+        test: 'src/stores/memory/memory.test.ts',
+        name: 'the store contract: memory > what changed in the queue > I2: a claim that was refused changes nothing, one that was made is gone',
+        says: '-     "b"',
+      },
+    ],
+  },
+  {
     id: 'withdrawn-after-its-claim',
     rules: ['I6', 'I7'],
     fault: 'A message that the model has read can still be withdrawn, and its receipt says so.',
@@ -284,13 +314,13 @@ export const STORES: readonly Mutant[] = [
     rules: ['L5', 'case 055'],
     fault: 'A snapshot whose bytes were damaged is the state from which the session goes on.',
     file: SNAPSHOTS,
-    find: `&& this.#ids.sha256(one.body) === one.hash`,
+    find: `if (this.#ids.sha256(body) !== hash) continue`,
     replace: ``,
     caughtBy: [
       {
         test: 'src/stores/sqlite/damage.test.ts',
         name: 'a damaged log > L5: a damaged snapshot is passed over, one beyond the valid log is dropped',
-        says: '"seq": 2',
+        says: `snapshot: '{"seq":7}'`,
       },
     ],
   },
@@ -299,7 +329,7 @@ export const STORES: readonly Mutant[] = [
     rules: ['L5'],
     fault: 'After a log was mended the session goes on from a snapshot of what was cut off.',
     file: SNAPSHOTS,
-    find: `anchorOf(this.#db, row.sid, one.seq) === one.anchor &&`,
+    find: `if (anchorOf(this.#db, sid, seq) !== anchor) continue`,
     replace: ``,
     caughtBy: [
       {

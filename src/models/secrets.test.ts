@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isTurnstepError } from '../kernel/errors.ts'
-import { Secrets, checkSendable, plainUrl } from './secrets.ts'
+import { Secrets } from './secrets.ts'
+import { checkSendable, plainUrl } from './sendable.ts'
 
 const KEY = 'sk-abcdefghijklmnop'
 const access = { provider: 'acme', baseUrl: 'https://a.example/v1', apiKey: KEY }

@@ -6,20 +6,10 @@
  * 1. No eight characters in a row of a secret are shown, however the text around them was cut or escaped.
  * 2. What a model says is not touched: only failures and the provider's finish word are.
  */
-import { TurnstepError } from '../kernel/errors.ts'
 import type { Failure } from '../kernel/failure.ts'
 import type { ModelEnd } from '../runtime/ports.ts'
 import { wellFormed } from '../util/wellformed.ts'
-import type { ProxySettings } from './proxy.ts'
-
-/** How an endpoint is reached. */
-interface Access {
-  readonly provider: string
-  readonly baseUrl: string
-  readonly apiKey: string | null
-  readonly headers?: Readonly<Record<string, string>>
-  readonly proxy?: ProxySettings
-}
+import type { Access } from './sendable.ts'
 
 /** Pieces of a secret from this length on are hidden wherever they stand. */
 const PIECE = 8
@@ -102,37 +92,6 @@ export class Secrets {
       for (let length = HEAD_MIN; length < PIECE; length++) this.#heads.add(form.slice(0, length))
     }
   }
-}
-
-/**
- * Refuses a key or a header that cannot be sent: the transport would quote it when it refuses. Throws `config-invalid` that names
- * the character and where it stands, not the value.
- */
-export function checkSendable({ provider, apiKey, headers = {} }: Omit<Access, 'baseUrl' | 'proxy'>): void {
-  const advice = 'check the variable or the file it is read from for line breaks, spaces and quotes'
-  const check = (what: string, value: string, illegal: RegExp): void => {
-    const at = value.search(illegal)
-    if (at === -1) return
-    throw new TurnstepError(
-      'config-invalid',
-      `the ${what} has ${kindOf(value.charAt(at))} at position ${at + 1} and cannot be sent: ${advice}`,
-      { data: { provider, position: at + 1 } },
-    )
-  }
-  if (apiKey !== null) check(`API key of "${provider}"`, apiKey, /[^\x21-\x7e]/)
-  for (const [name, value] of Object.entries(headers))
-    check(`header "${name}" of "${provider}"`, value.trim(), /[^\t\x20-\x7e\x80-\xff]/)
-}
-
-function kindOf(character: string): string {
-  if (/[\n\r\u2028\u2029]/.test(character)) return 'a line break'
-  if (/\s/.test(character)) return 'a space'
-  return character < ' ' || character === '\x7f' ? 'a control character' : 'a character that is not ASCII'
-}
-
-/** A base URL that may be quoted: without what stands before its host, or behind its path. */
-export function plainUrl(url: string): string {
-  return url.replace(/^([^/?#]*\/\/)?[^/?#]*@/, '$1***@').replace(/[?#].*$/s, '?***')
 }
 
 /** What stands before the host of a URL: the pair, its halves, and the pair as a header carries it. */

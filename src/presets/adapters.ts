@@ -4,7 +4,7 @@ import { chatModel as chatModelOf, type ChatOptions as AllChatOptions } from '..
 import type { Model, Store } from '../runtime/ports.ts'
 import { memoryStore as memoryStoreOf, type MemoryStoreOptions as AllMemoryOptions } from '../stores/memory/index.ts'
 import { resolveModel as resolveModelOf, type ResolveOptions as AllResolveOptions } from './resolve-model.ts'
-import { sqliteStore as sqliteStoreOf, type SqliteStoreOptions as AllSqliteOptions } from '../stores/sqlite/index.ts'
+import type { SqliteStoreOptions as AllSqliteOptions } from '../stores/sqlite/index.ts'
 
 type Defaulted<Options, Port extends keyof Options> = Omit<Options, Port> & Partial<Pick<Options, Port>>
 
@@ -40,6 +40,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
  * Opens a SQLite file. Throws `store-driver-missing`, `store-unwritable`, `store-newer`, `store-locked`, `config-invalid` for the
  * database of another program, or `log-damaged` for a file that is no database.
  */
-export function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  return sqliteStoreOf({ clock: nodeClock, ids: nodeIds, ...options })
+export async function sqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  // Loaded here: a program that keeps its sessions in memory starts without it.
+  const { sqliteStore: open } = await import('../stores/sqlite/index.ts')
+  return open({ clock: nodeClock, ids: nodeIds, ...options })
 }

@@ -1,5 +1,4 @@
 /** The tools of a coding agent: files, search and shell of one workspace, started on this host. */
-import { runProcess } from '../host/process.ts'
 import type { RunProcess } from '../runtime/processes.ts'
 import type { Tool } from '../runtime/define/tool.ts'
 import type { Locale } from '../runtime/wording.ts'
@@ -28,7 +27,7 @@ export interface CodingToolsOptions {
 /** `read_file`, `list_files`, `write_file`, `edit_file`, `grep`, `find_files` and `shell`. */
 export function codingTools(options: CodingToolsOptions): readonly Tool[] {
   const { root, approval = 'ask', fileApproval = 'never', shell = {}, locale = 'en' } = options
-  const start = options.runProcess ?? runProcess
+  const start = options.runProcess ?? runOnHost
   const workspace = new Workspace(root)
   const files = { approval: fileApproval, locale }
   return [
@@ -41,3 +40,6 @@ export function codingTools(options: CodingToolsOptions): readonly Tool[] {
     ...(shell === false ? [] : [shellTool(workspace, { approval, locale, runProcess: start, ...shell })]),
   ]
 }
+
+/** What starts programs on this host; loaded with the first of them. */
+const runOnHost: RunProcess = async (request) => (await import('../host/process.ts')).runProcess(request)

@@ -38,7 +38,7 @@ export const LOG_HEADER = named(
 )
 
 /** Far more than any event has, and less than what a text can hold. */
-export const LINE_BYTES_MAX = 64 * 1024 * 1024
+const LINE_BYTES_MAX = 64 * 1024 * 1024
 
 type Finding = Omit<Fault, 'seq'>
 

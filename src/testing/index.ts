@@ -1,5 +1,23 @@
 /** The public test kit: what our own tests use to hold an agent, a tool or a loop to the contract without a network and without waiting. */
 export { drainMicrotasks, FakeClock } from './fake-clock.ts'
+export { replay, simulate } from './sim/simulate.ts'
+export { Chance } from './sim/chance.ts'
+export type {
+  SimAction,
+  SimBody,
+  SimCheck,
+  SimDecision,
+  SimFailure,
+  SimFault,
+  SimInput,
+  SimMove,
+  SimReport,
+  SimScenario,
+  SimSeen,
+  SimStage,
+  SimulateOptions,
+  SimWorld,
+} from './sim/sim.ts'
 export { foldAll } from '../runtime/runner/load.ts'
 export { emptyState, fold } from '../kernel/fold.ts'
 export { refusal } from '../kernel/legality.ts'

@@ -176,7 +176,7 @@ describe('torture', () => {
       'FAILED ended/look/1\n  ended/look/1: the log stood at event 8, call.started\n  booked twice',
     )
     expect(en.out).toMatch(/again: turnstep torture .* --only ended\/look\/1\nkept: +.*ended-look-1\n/)
-    expect(en.out).toMatch(/0 passed, 1 failed, 0 missed; 1 kills in [\d.]+ s\n$/)
+    expect(en.out).toMatch(/0 passed, 1 failed, 0 missed; 1 kill in [\d.]+ s\n$/)
     const zh = await desk.run([...args, '--lang', 'zh'], options())
     expect(zh.out).toMatch(/look 执行途中 +1 +1\n/)
     expect(zh.out).toContain('0 个通过，1 个失败')

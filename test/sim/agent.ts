@@ -5,7 +5,7 @@
 import type { EffectClass } from '../../src/kernel/events.ts'
 import { agent, type AgentLimits, type AgentSpec } from '../../src/runtime/define/agent.ts'
 import { tool } from '../../src/runtime/define/define-tool.ts'
-import { defer, type Tool, type ToolContext, type ToolDefinition, type ToolResult } from '../../src/runtime/define/tool.ts'
+import { defer, type Tool, type ToolDefinition, type ToolResult } from '../../src/runtime/define/tool.ts'
 import type { SimCheck, SimWorld } from '../../src/testing/sim/sim.ts'
 import { testPlugins } from '../setup/plugins.ts'
 
@@ -27,7 +27,7 @@ export function simulatedAgent(world: SimWorld): AgentSpec {
       service(world, 'pay', 'write', { approval: true }),
       service(world, 'order', 'write', {
         resources: () => [{ name: 'c', mode: 'write' }],
-        reconcile: (key) => world.decide(`found ${key}`, 'found out', (chance) => chance.pick(['found out', null])),
+        reconcile: () => world.decide('found', 'found out', (chance) => chance.pick(['found out', null])),
       }),
     ],
     plugins: testPlugins,
@@ -44,12 +44,7 @@ export function simulatedAgent(world: SimWorld): AgentSpec {
 
 type Limits = { readonly [Name in keyof AgentLimits]: AgentLimits[Name] & (string | number) }
 
-function service(
-  world: SimWorld,
-  name: string,
-  effect: EffectClass,
-  more: Partial<ToolDefinition> = {},
-): Tool {
+function service(world: SimWorld, name: string, effect: EffectClass, more: Partial<ToolDefinition> = {}): Tool {
   return tool({
     name,
     description: `the service ${name}`,
@@ -57,12 +52,12 @@ function service(
     input: INPUT,
     timeoutMs: 6_000,
     ...more,
-    run: (_args, { call }: ToolContext) => resultOf(answerOf(world, name, call)),
+    run: () => resultOf(answerOf(world, name)),
   })
 }
 
-function answerOf(world: SimWorld, name: string, call: string): Answer {
-  return world.decide<Answer>(`answer ${call}`, SAYS, (chance) =>
+function answerOf(world: SimWorld, name: string): Answer {
+  return world.decide<Answer>(`answer ${name}`, SAYS, (chance) =>
     chance.weighted<() => Answer>([
       [name === 'order' ? 0 : 60, () => ['says', `result ${chance.below(50)}`]],
       [8, () => ['fails', 'failed']],

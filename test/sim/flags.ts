@@ -63,7 +63,8 @@ export function flagsOf(args: readonly string[]): Flags | { readonly wrong: stri
 function whole(name: string, text: string | undefined): number | null {
   if (text === undefined) return null
   const value = Number(text)
-  if (!Number.isSafeInteger(value) || value < 1) throw new Error(`--${name} is "${text}"; give a whole number from 1 up`)
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new Error(`--${name} is "${text}"; give a whole number from 1 up`)
   return value
 }
 

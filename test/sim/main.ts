@@ -58,7 +58,8 @@ async function runMany(flags: Flags): Promise<number> {
   const count = flags.seed !== null ? 1 : (flags.seeds ?? (until === null ? SEEDS : FIXED))
   const timed = until !== null && flags.seeds === null
   const fixed = { from: first ?? (timed ? 1 : fresh), count: timed && first !== null ? Infinity : count }
-  if (!flags.json) say(`seeds from ${fixed.from}${timed && first === null ? `, after ${FIXED} of them from ${fresh}` : ''}`)
+  if (!flags.json)
+    say(`seeds from ${fixed.from}${timed && first === null ? `, after ${FIXED} of them from ${fresh}` : ''}`)
   let saidAt = startedAt
   const onProgress = (total: Total): void => {
     const now = nodeClock.now()

@@ -80,7 +80,7 @@ function orderOf(cli: Cli, module: string, flags: TortureFlags, root: string): T
     seed: count('seed') ?? 1,
     jobs: count('jobs') ?? availableParallelism(),
     kills: count('kills'),
-    only: flags.only ?? [],
+    only: [...new Set(flags.only)],
     twice: flags.twice === true,
     keep: flags.keep === true,
   }
@@ -104,6 +104,7 @@ async function run(cli: Cli, order: TortureOrder, signal: AbortSignal): Promise<
   const { io, out, texts } = cli
   const { stderr } = io
   const isShown = stderr.isTTY === true && !out.json && !out.quiet
+  if (isShown) stderr.write(texts.torture.first)
   try {
     return await runTorture(order, {
       clock: io.clock,

@@ -86,7 +86,7 @@ function report(cli: Cli, { name, ...subject }: Subject, { events, skipped, faul
     return true
   }
   const { code, rule, line, seq, type, problem } = fault
-  const wanted = code === 'rule' ? RULE_TEXTS[rule]![locale] : say.wanted[code]
+  const wanted = code === 'rule' ? (RULE_TEXTS[rule]?.[locale] ?? `CONTRACT.md, ${rule}`) : say.wanted[code]
   const next = say.next[code](events)
   const place = { ...(line === undefined ? {} : { line }), seq, ...(type === null ? {} : { event: type }) }
   out.line({ type: 'verified', ...subject, ok: false, events, ...more, ...place, code, rule, problem, wanted, next })

@@ -10,16 +10,16 @@ export const RULE_TEXTS: Readonly<Record<string, Readonly<Record<Locale, string>
   L5: { en: 'every line is whole and can be read', zh: '每一行都完整且可读' },
   L6: { en: 'an event of a format and of a form that is known here', zh: '事件的格式与字段为本版本所知' },
   I1: { en: 'an input enters once', zh: '每条输入只进入一次' },
-  I4: { en: 'inputs enter at a gate of an open turn', zh: '输入只在进行中的一轮的关口进入' },
+  I4: { en: 'inputs enter at a gate of an open turn', zh: '输入只在进行中的轮次的闸口进入' },
   I6: { en: 'an input is settled once', zh: '每条输入只了结一次' },
-  I9: { en: 'the queue is released between turns', zh: '队列只在两轮之间放行' },
+  I9: { en: 'the queue is released between turns', zh: '队列只在两个轮次之间放行' },
   I13: {
     en: 'an abort belongs to an open turn, and is asked once before it ends so',
-    zh: '中止属于进行中的一轮，且须先请求一次',
+    zh: '中止属于进行中的轮次，且须先请求一次',
   },
   T1: {
     en: 'one turn and one step at a time, each with one start and one end',
-    zh: '同时只有一轮、一步，各有一始一终',
+    zh: '同时只有一个轮次、一步，各有一始一终',
   },
   T3: {
     en: 'what was cut, failed or is not finished is never called completed',
@@ -36,7 +36,7 @@ export const RULE_TEXTS: Readonly<Record<string, Readonly<Record<Locale, string>
   },
   T10: { en: 'one model call per attempt, numbered from 1 in its step', zh: '每次尝试一次模型调用，在该步内从 1 编号' },
   T11: { en: 'a step is refused before its model is asked', zh: '拒绝一步须在询问模型之前' },
-  C1: { en: 'a call has the id that follows from turn, step and index', zh: '调用的 id 由轮、步、序号得出' },
+  C1: { en: 'a call has the id that follows from turn, step and index', zh: '调用的 id 由轮次、步、序号得出' },
   C2: {
     en: 'a reply carries its calls, and each gets exactly one outcome that fits what it has been through',
     zh: '回复带着它的调用，每个调用恰有一个与其经历相符的结果',
@@ -55,14 +55,14 @@ export const RULE_TEXTS: Readonly<Record<string, Readonly<Record<Locale, string>
     en: 'a call of a cut reply, or without readable arguments, never starts',
     zh: '回复被截断或参数不可读的调用不得开始',
   },
-  C12: { en: 'a turn ends after its step has ended', zh: '一轮在其最后一步结束之后才结束' },
+  C12: { en: 'a turn ends after its step has ended', zh: '轮次在其最后一步结束之后才结束' },
   A2: {
     en: 'a question is open, answered once, and what runs is what was approved',
     zh: '问题须仍未答复且只答复一次，运行的就是被批准的',
   },
   A4: { en: 'a call that runs may be deferred', zh: '只有运行中的调用可以延后' },
   G1: { en: 'a child is spawned by a call that runs', zh: '子会话由运行中的调用产生' },
-  G2: { en: 'the agent is switched between the steps of a turn', zh: '只在一轮的两步之间更换 Agent' },
+  G2: { en: 'the agent is switched between the steps of a turn', zh: '只在轮次的两步之间更换 Agent' },
   X1: {
     en: 'epochs are counted between steps, and a request holds the whole context',
     zh: '纪元在两步之间依次编号，请求包含整个上下文',
@@ -74,6 +74,6 @@ export const RULE_TEXTS: Readonly<Record<string, Readonly<Record<Locale, string>
   X8: { en: 'a message says something', zh: '消息须有内容' },
   W1: {
     en: 'no fence is lower than the one before, and a model call is answered under its own',
-    zh: '租约编号不减小，模型调用须在其自身的租约下应答',
+    zh: '栅栏号不减小，模型调用须在其自身的租约下应答',
   },
 }

@@ -14,7 +14,7 @@ const HANDLES: Readonly<Record<string, string>> = {
   PipeServerWrap: 'server on a pipe',
   FSEventWrap: 'file watcher',
   StatWatcher: 'file watcher',
-  MessagePort: 'port of a thread',
+  UDPWrap: 'UDP socket',
 }
 
 const complaint: ComplaintTexts = {
@@ -92,6 +92,7 @@ export const tortureEn = {
     `undisturbed: ${turns}; ${counted(steps, 'step')}, ${counted(calls, 'call')}, ${counted(moments, 'moment')}`,
   notAlike:
     'two undisturbed runs differ: the agent is not deterministic, so runs are not compared with them, only judged by themselves',
+  first: 'undisturbed first',
   progress: (runs: number, of: number, failed: number, moment: string) =>
     `${runs}/${of}${failed === 0 ? '' : ` · ${failed} failed`} · ${moment}`,
   columns: { moment: 'killed at', runs: 'runs', passed: 'passed', failed: 'failed', missed: 'missed' },
@@ -123,7 +124,7 @@ export const tortureEn = {
     totals: { readonly passed: number; readonly failed: number; readonly missed: number },
     kills: number,
     s: string,
-  ) => `${totals.passed} passed, ${totals.failed} failed, ${totals.missed} missed; ${kills} kills in ${s} s`,
+  ) => `${totals.passed} passed, ${totals.failed} failed, ${totals.missed} missed; ${counted(kills, 'kill')} in ${s} s`,
   nothingHit: 'nothing was hit, so nothing is proved',
   complaint,
 }

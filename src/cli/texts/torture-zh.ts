@@ -10,7 +10,7 @@ const HANDLES: Readonly<Record<string, string>> = {
   PipeServerWrap: '管道服务器',
   FSEventWrap: '文件监视',
   StatWatcher: '文件监视',
-  MessagePort: '线程端口',
+  UDPWrap: 'UDP 套接字',
 }
 
 const complaint: ComplaintTexts = {
@@ -72,6 +72,7 @@ export const tortureZh: typeof tortureEn = {
   undisturbed: (turns, steps, calls, moments) =>
     `不受干扰时：${turns}；${steps} 步，${calls} 次调用，${moments} 个时刻`,
   notAlike: '两次不受干扰的运行结果不同：agent 不是确定的，所以不与它们比较，只就每次运行本身判断',
+  first: '先不受干扰地运行',
   progress: (runs, of, failed, moment) => `${runs}/${of}${failed === 0 ? '' : ` · ${failed} 次失败`} · ${moment}`,
   columns: { moment: '在何处杀死', runs: '次数', passed: '通过', failed: '失败', missed: '未遇到' },
   rows: {

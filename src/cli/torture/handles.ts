@@ -9,11 +9,8 @@ const WATCHED: ReadonlySet<string> = new Set([
   'TCPServerWrap',
   'PipeServerWrap',
   'UDPWrap',
-  'UDPWRAP',
   'FSEventWrap',
   'StatWatcher',
-  'MessagePort',
-  'WORKER',
 ])
 
 export type Handles = ReadonlyMap<string, number>

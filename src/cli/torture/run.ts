@@ -98,6 +98,8 @@ async function runProcess(
   let isLate = false
   const kill = (): void => {
     if (pid !== 0) killHard(-pid)
+    // Where there are no groups.
+    child.kill('SIGKILL')
   }
   const cancel = clock.after(job.limitMs, () => {
     isLate = true

@@ -21,23 +21,22 @@ export class Fate {
   /** What was decided so far, where it was not calm. */
   readonly decisions: SimDecision[] = []
   readonly #written: ReadonlyMap<string, Json> | null
-  readonly #records: boolean
-  readonly #onDecided: ((decision: SimDecision) => void) | undefined
+  readonly #names: boolean
+  readonly #options: FateOptions
+  /** How often each question was asked since the last move. */
   readonly #asked = new Map<string, number>()
   readonly #preparations = new Map<string, Json>()
+  #behind = 0
   #isCalm = false
   #isPreparing = false
 
-  constructor({ seed, decisions, records = false, onDecided }: FateOptions) {
-    this.#onDecided = onDecided
+  constructor(options: FateOptions) {
+    const { seed, decisions, records = false, onDecided } = options
+    this.#options = options
     this.chance = new Chance(seed)
-    this.#written = decisions === undefined ? null : new Map(decisions)
-    this.#records = records
-  }
-
-  /** Whether it is written down already: nothing is drawn. */
-  get isWritten(): boolean {
-    return this.#written !== null
+    this.#written =
+      decisions === undefined ? null : new Map(decisions.map(([behind, name, answer]) => [`${behind} ${name}`, answer]))
+    this.#names = this.#written !== null || records || onDecided !== undefined
   }
 
   get isCalm(): boolean {
@@ -47,6 +46,12 @@ export class Fate {
   /** From here on everything is calm. */
   calmDown(): void {
     this.#isCalm = true
+  }
+
+  /** A move is made: what is asked from here on is named by it. So a move before it may be left out, and the names stay. */
+  behind(move: number): void {
+    this.#behind = move
+    this.#asked.clear()
   }
 
   /** Runs what prepares a life: its choices are drawn once, and are the same for every life of the run. */
@@ -59,36 +64,39 @@ export class Fate {
     }
   }
 
-  /** The choice named `key`; asked again under the same name it is another choice. */
-  decide<T extends Json>(key: string, calm: T, choose: (chance: Chance) => T): T {
-    if (this.#isPreparing) return this.#prepared(key, calm, choose)
-    return this.#isCalm ? calm : this.#decide(key, calm, choose)
+  /** Asked again, the same question is another choice. */
+  decide<T extends Json>(question: string, calm: T, choose: (chance: Chance) => T): T {
+    if (this.#isPreparing) return this.#prepared(question, calm, choose)
+    return this.#isCalm ? calm : this.#decide(question, calm, choose)
   }
 
-  #prepared<T extends Json>(key: string, calm: T, choose: (chance: Chance) => T): T {
-    const known = this.#preparations.get(key)
-    if (known !== undefined) return known as T
-    const chosen = this.#decide(key, calm, choose)
-    this.#preparations.set(key, chosen)
+  #prepared<T extends Json>(question: string, calm: T, choose: (chance: Chance) => T): T {
+    if (this.#preparations.has(question)) return this.#preparations.get(question) as T
+    const chosen = this.#decide(question, calm, choose)
+    this.#preparations.set(question, chosen)
     return chosen
   }
 
-  #decide<T extends Json>(key: string, calm: T, choose: (chance: Chance) => T): T {
-    if (this.#written === null && !this.#records && this.#onDecided === undefined) return choose(this.chance)
-    const name = this.#nameOf(key)
-    const chosen = this.#written === null ? choose(this.chance) : ((this.#written.get(name) ?? calm) as T)
-    if (chosen !== calm) this.#note([name, chosen])
+  #decide<T extends Json>(question: string, calm: T, choose: (chance: Chance) => T): T {
+    if (!this.#names) return choose(this.chance)
+    const name = this.#nameOf(question)
+    const chosen = this.#written === null ? choose(this.chance) : read(this.#written, `${this.#behind} ${name}`, calm)
+    if (chosen !== calm) this.#note([this.#behind, name, chosen])
     return chosen
   }
 
   #note(decision: SimDecision): void {
-    if (this.#records) this.decisions.push(decision)
-    this.#onDecided?.(decision)
+    if (this.#options.records === true) this.decisions.push(decision)
+    this.#options.onDecided?.(decision)
   }
 
-  #nameOf(key: string): string {
-    const times = (this.#asked.get(key) ?? 0) + 1
-    this.#asked.set(key, times)
-    return times === 1 ? key : `${key} ~${times}`
+  #nameOf(question: string): string {
+    const times = (this.#asked.get(question) ?? 0) + 1
+    this.#asked.set(question, times)
+    return times === 1 ? question : `${question} ~${times}`
   }
+}
+
+function read<T extends Json>(written: ReadonlyMap<string, Json>, name: string, calm: T): T {
+  return written.has(name) ? (written.get(name) as T) : calm
 }

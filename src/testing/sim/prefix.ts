@@ -7,7 +7,7 @@ import { LEASE_MS, type World } from './world.ts'
 export async function seedLog({ store, clock }: World, session: SessionId, events: readonly Event[]): Promise<void> {
   let tail = 0
   for (const fence of new Set(events.map((event) => event.fence))) {
-    for (let given = 0; given < fence; ) {
+    for (let given = 0; given < fence;) {
       await clock.advance(1)
       const lease = await store.acquire(session, { owner: 'the dead', ttlMs: 1 })
       if (lease.kind !== 'acquired') throw new Error(`not acquired: ${lease.kind}`)

@@ -2,8 +2,8 @@
  * One run: moves, drawn or read; then calm, rest and a last message; then the log cut short somewhere, and another process that goes on
  * from there. Owns the order of these; stops at the first fault.
  */
-import { TurnstepError } from '../../kernel/errors.ts'
-import { isTurnstepError } from '../../kernel/errors.ts'
+import { isTurnstepError, TurnstepError } from '../../kernel/errors.ts'
+import type { Event } from '../../kernel/events.ts'
 import type { AgentSpec } from '../../runtime/define/agent.ts'
 import { PluginHost } from '../../runtime/define/plugin-host.ts'
 import type { Tool } from '../../runtime/define/tool.ts'
@@ -20,9 +20,9 @@ import { heardModel, moodyModel } from './moods/model.ts'
 import { moodyTool, withMoodyTools, type Hanging } from './moods/tools.ts'
 import { postLater, seedLog } from './prefix.ts'
 import { driveToRest } from './rest.ts'
-import type { SimAction, SimDecision, SimMove, SimulateOptions, SimWorld } from './sim.ts'
+import type { SimAction, SimDecision, SimFault, SimMove, SimulateOptions, SimWorld } from './sim.ts'
 import { SESSION, Stage, type Action, type Worker } from './stage.ts'
-import { Witness, type Fault } from './witness.ts'
+import { Witness } from './witness.ts'
 import { LEASE_MS, World } from './world.ts'
 
 /** What a run is made of: a seed, or what was written down. */
@@ -32,6 +32,8 @@ export interface RunOptions extends Pick<SimulateOptions, 'agent' | 'store' | 'm
   readonly written?: { readonly moves: readonly SimMove[]; readonly decisions: readonly SimDecision[] }
   /** Whether moves and decisions are written down. */
   readonly records?: boolean
+  /** It ends there. Default: behind the last phase. */
+  readonly upTo?: Phase
   /** Hears of each thing as it happens. */
   readonly tell?: (kind: Told, what: unknown, now: number) => void
 }
@@ -39,16 +41,23 @@ export interface RunOptions extends Pick<SimulateOptions, 'agent' | 'store' | 'm
 /** What there is to tell. */
 export type Told = 'move' | 'decided' | 'calm' | 'cut' | 'events' | 'body' | 'lease' | 'fault'
 
+/** The parts of a run, in order. */
+export type Phase = 'moves' | 'rest' | 'cut'
+
 /** What came of a run. */
 export interface Ran {
+  /** Where it ended. */
+  readonly phase: Phase
   readonly events: number
-  readonly faults: readonly Fault[]
+  readonly faults: readonly SimFault[]
   readonly moves: readonly SimMove[]
   readonly decisions: readonly SimDecision[]
 }
 
 const MOVES = 80
 const WEIGHTS = [0, 0.3, 1, 1, 3]
+
+const PHASES: readonly Phase[] = ['moves', 'rest', 'cut']
 
 export async function runOnce(options: RunOptions): Promise<Ran> {
   const run = new Run(options)
@@ -60,8 +69,9 @@ class Run {
   readonly #options: RunOptions
   readonly #fate: Fate
   readonly #moves: SimMove[] = []
-  readonly #faults: Fault[] = []
+  readonly #faults: SimFault[] = []
   #events = 0
+  #phase: Phase = 'moves'
 
   constructor(options: RunOptions) {
     const { seed, records = false, written } = options
@@ -77,32 +87,52 @@ class Run {
 
   get ran(): Ran {
     const { decisions } = this.#fate
-    return { events: this.#events, faults: this.#faults, moves: this.#moves, decisions }
+    return { phase: this.#phase, events: this.#events, faults: this.#faults, moves: this.#moves, decisions }
   }
 
   async all(): Promise<void> {
     const fate = this.#fate
-    const cut = this.#has('prefix') ? fate.decide('cut', null as number | null, (chance) => chance.below(1_000_000)) : null
+    const cut = this.#has('prefix')
+      ? fate.decide('cut', null as number | null, (chance) => chance.below(1_000_000))
+      : null
     const first = new Life(this.#options, fate)
     const log = await this.#live(first, async () => {
       await this.#move(first)
-      if (first.seen.faults.length > 0) return
-      this.#options.tell?.('calm', null, first.world.clock.now())
+      if (!this.#goesOn('rest', first)) return
+      this.#tell('calm', null, first)
       fate.calmDown()
       await first.toRest('last')
+      await first.seen.end()
     })
-    if (this.#faults.length > 0 || cut === null || log.length === 0) return
-    fate.calmDown()
-    const at = cut % log.length
-    this.#options.tell?.('cut', at, first.world.clock.now())
-    const second = new Life(this.#options, fate, log[at]!.at)
+    if (cut === null || log.length === 0 || !this.#goesOn('cut', first)) return
+    await this.#cutShort(log, cut % log.length)
+  }
+
+  /** The same agent, after a crash behind one of the events. */
+  async #cutShort(log: readonly Event[], at: number): Promise<void> {
+    const second = new Life(this.#options, this.#fate, log[at]!.at)
+    this.#tell('cut', at, second)
     await this.#live(second, async () => {
-      second.seen.isSeeding = true
-      await seedLog(second.world, SESSION, log.slice(0, at))
-      await postLater(second.world, SESSION, log.slice(at))
-      second.seen.isSeeding = false
+      const { seen, world } = second
+      seen.isSeeding = true
+      await seedLog(world, SESSION, log.slice(0, at))
+      await postLater(world, SESSION, log.slice(at))
+      seen.isSeeding = false
       await second.toRest('last of all')
+      await seen.end()
     })
+  }
+
+  /** Whether the next phase begins. */
+  #goesOn(phase: Phase, { seen }: Life): boolean {
+    const { upTo = 'cut' } = this.#options
+    if (seen.faults.length > 0 || this.#faults.length > 0 || PHASES.indexOf(phase) > PHASES.indexOf(upTo)) return false
+    this.#phase = phase
+    return true
+  }
+
+  #tell(kind: Told, what: unknown, { world }: Life): void {
+    this.#options.tell?.(kind, what, world.clock.now())
   }
 
   /** Lives a life to its end, whatever becomes of it, and takes down what was seen. */
@@ -112,13 +142,13 @@ class Run {
       await life.prepare()
       await life.stage.begin()
       await live()
-      if (seen.faults.length === 0) await seen.end()
     } catch (error) {
       seen.fail('rest', messageOf(error))
     }
     this.#faults.push(...seen.faults)
     this.#events += seen.log.length
-    if (seen.faults.length === 0) for (const left of await life.close()) this.#faults.push({ rule: 'leak', message: left })
+    if (seen.faults.length === 0)
+      for (const left of await life.close()) this.#faults.push({ rule: 'W5', message: left })
     return seen.log
   }
 
@@ -130,17 +160,20 @@ class Run {
 
   async #move(life: Life): Promise<void> {
     const { written, moves = MOVES } = this.#options
-    const actions = new Map([...ACTIONS, ...(life.actions as unknown as Action[])].map((action) => [action.name, action]))
+    const actions = new Map(
+      [...ACTIONS, ...(life.actions as unknown as Action[])].map((action) => [action.name, action]),
+    )
     if (written !== undefined) {
       for (const move of written.moves) if (!(await this.#do(move, life, actions))) return
       return
     }
     const table = this.#weighed([...actions.values()])
+    let number = 0
     for (let made = 0; made < moves; made++) {
-      const move = this.#propose(table, life.stage)
-      if (move !== null && !(await this.#do(move, life, actions))) return
       const { chance } = this.#fate
-      if (chance.is(0.7) && !(await this.#do(['wait', waitMs(life, chance)], life, actions))) return
+      const [name, params] = this.#propose(table, life.stage) ?? ['wait', waitMs(life, chance)]
+      if (!(await this.#do([++number, name, params], life, actions))) return
+      if (chance.is(0.7) && !(await this.#do([++number, 'wait', waitMs(life, chance)], life, actions))) return
     }
   }
 
@@ -156,7 +189,7 @@ class Run {
       })
   }
 
-  #propose(table: readonly (readonly [number, Action])[], stage: Stage): SimMove | null {
+  #propose(table: readonly (readonly [number, Action])[], stage: Stage): readonly [string, Json] | null {
     const { chance } = this.#fate
     for (let tries = 0; tries < 10; tries++) {
       const action = chance.weighted(table)
@@ -168,7 +201,8 @@ class Run {
 
   /** False: something is broken, or the world is. */
   async #do(move: SimMove, { stage, seen, world }: Life, actions: ReadonlyMap<string, Action>): Promise<boolean> {
-    const [name, params] = move
+    const [number, name, params] = move
+    this.#fate.behind(number)
     if (this.#options.records === true) this.#moves.push(move)
     this.#options.tell?.('move', move, world.clock.now())
     if (name === 'wait') await world.clock.advance(params as number)
@@ -190,7 +224,8 @@ class Run {
 /** It goes on beside what comes next. That the session moved on, or the store failed, is what it says, and no fault. */
 function perform(action: Action, params: Json, stage: Stage): void {
   const blame = (error: unknown): void => {
-    if (!isTurnstepError(error) || error.class === 'bug') stage.seen.fail('verb', `"${action.name}" throws ${String(error)}`)
+    if (!isTurnstepError(error) || error.class === 'bug')
+      stage.seen.fail('verb', `"${action.name}" throws ${String(error)}`)
   }
   try {
     void Promise.resolve(action.perform(stage, params)).catch(blame)
@@ -203,11 +238,13 @@ function perform(action: Action, params: Json, stage: Stage): void {
 function waitMs({ seen, stage }: Life, chance: Chance): number {
   if (seen.held !== null && !stage.isWell(seen.held.owner) && chance.is(0.3)) return LEASE_MS
   if (chance.is(0.01)) return 11 * 60_000
-  return chance.below(chance.weighted([
-    [35, 60],
-    [57, 1_500],
-    [8, 20_000],
-  ]))
+  return chance.below(
+    chance.weighted([
+      [35, 60],
+      [57, 1_500],
+      [8, 20_000],
+    ]),
+  )
 }
 
 /** The life of one session: its world, who sees it, and the agent that is opened in it. */
@@ -309,7 +346,7 @@ class Life {
     const { model: given, tools = [], plugins = [] } = this.#spec
     const model =
       typeof given === 'string'
-        ? moodyModel({ fate, seen, clock, isGood: !this.#has('model'), args: this.#args as never })
+        ? moodyModel({ fate, clock, isGood: !this.#has('model'), args: this.#args as never })
         : given
     const moody = this.#has('hooks') ? [moodyPlugin({ fate, clock })] : []
     return {

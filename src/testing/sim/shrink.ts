@@ -19,7 +19,7 @@ const REPLAYS_MAX = 600
 /** Contract: `start` breaks the rule; so does the answer. */
 export async function shrink(start: Written, breaks: Breaks): Promise<Written> {
   const search = new Search(start, breaks)
-  for (let before = ''; before !== search.size && !search.isSpent; ) {
+  for (let before = ''; before !== search.size && !search.isSpent;) {
     before = search.size
     await search.dropKinds()
     await search.dropFrom('moves')
@@ -27,6 +27,7 @@ export async function shrink(start: Written, breaks: Breaks): Promise<Written> {
     await search.plainer('moves')
     await search.plainer('decisions')
   }
+  await search.renumber()
   return search.best
 }
 
@@ -52,16 +53,23 @@ class Search {
 
   /** All decisions about one kind of thing at once: what does not matter mostly does not matter at all. */
   async dropKinds(): Promise<void> {
-    const kinds = new Set(this.best.decisions.map(([name]) => kindOf(name)))
+    const kinds = new Set(this.best.decisions.map(([, question]) => kindOf(question)))
     await this.#try({ ...this.best, decisions: [] })
     for (const kind of kinds)
-      await this.#try({ ...this.best, decisions: this.best.decisions.filter(([name]) => kindOf(name) !== kind) })
+      await this.#try({
+        ...this.best,
+        decisions: this.best.decisions.filter(([, question]) => kindOf(question) !== kind),
+      })
   }
 
   /** Pieces of half the list, then of a quarter, down to one. */
   async dropFrom(list: List): Promise<void> {
-    for (let piece = Math.ceil(this.best[list].length / 2); piece >= 1 && !this.isSpent; piece = Math.floor(piece / 2)) {
-      for (let end = this.best[list].length; end > 0 && !this.isSpent; ) {
+    for (
+      let piece = Math.ceil(this.best[list].length / 2);
+      piece >= 1 && !this.isSpent;
+      piece = Math.floor(piece / 2)
+    ) {
+      for (let end = this.best[list].length; end > 0 && !this.isSpent;) {
         const from = Math.max(0, end - piece)
         const kept = [...this.best[list].slice(0, from), ...this.best[list].slice(end)]
         await this.#try({ ...this.best, [list]: kept })
@@ -70,17 +78,28 @@ class Search {
     }
   }
 
-  /** Each value with less in it: a shorter list, a smaller number, one thing fewer. */
+  /** Each value with less in it: a smaller number, a shorter list, a field fewer. */
   async plainer(list: List): Promise<void> {
+    const simpler = list === 'moves' ? simplerParams : simplerThan
     for (let at = 0; at < this.best[list].length && !this.isSpent; at++) {
       for (let tried = 0; ; tried++) {
-        const [name, value] = this.best[list][at] ?? ['', null]
-        const simpler = [...simplerThan(value)][tried]
-        if (simpler === undefined || this.isSpent) break
-        const changed = this.best[list].with(at, [name, simpler] as const)
+        const [number, name, value] = this.best[list][at] ?? [0, '', null]
+        const [candidate] = [...simpler(value)].slice(tried)
+        if (candidate === undefined || this.isSpent) break
+        const changed = this.best[list].with(at, [number, name, candidate] as const)
         if (await this.#try({ ...this.best, [list]: changed })) tried = -1
       }
     }
+  }
+
+  /** Moves are numbered from 1 on. */
+  async renumber(): Promise<void> {
+    const { moves, decisions } = this.best
+    const numbers = new Map([[0, 0], ...moves.map(([number], at) => [number, at + 1] as const)])
+    await this.#try({
+      moves: moves.map(([number, name, params]) => [numbers.get(number)!, name, params] as const),
+      decisions: decisions.map(([behind, question, answer]) => [numbers.get(behind) ?? 0, question, answer] as const),
+    })
   }
 
   async #try(candidate: Written): Promise<boolean> {
@@ -93,22 +112,43 @@ class Search {
   }
 }
 
-const kindOf = (name: string): string => name.split(' ')[0]!
+const kindOf = (question: string): string => question.split(' ')[0]!
+
+/** Particulars of a move name things: only flags are left out, and only numbers made smaller. */
+export function* simplerParams(params: Json): Generator<Json> {
+  if (typeof params === 'number') yield* smallerThan(params)
+  if (!isPlainObject(params)) return
+  for (const [key, value] of Object.entries(params as { readonly [key: string]: Json })) {
+    const { [key]: _left, ...rest } = params as { readonly [key: string]: Json }
+    if (value === true) yield rest
+    if (typeof value === 'number' && key !== 'process')
+      for (const less of smallerThan(value)) yield { ...(params as { readonly [key: string]: Json }), [key]: less }
+  }
+}
 
 /** Values that are a little less than this one, the least first. */
 export function* simplerThan(value: Json): Generator<Json> {
-  if (typeof value === 'number' && value > 0) {
-    for (const less of [0, Math.floor(value / 2), Math.floor(value) - 1, Math.floor(value)]) if (less >= 0 && less < value) yield less
-  }
-  if (Array.isArray(value)) {
-    const items = value as readonly Json[]
-    for (let at = 0; at < items.length; at++) if (items.length > 1 && typeof items[0] === 'object') yield items.toSpliced(at, 1)
-    for (const [at, item] of items.entries()) for (const simpler of simplerThan(item)) yield items.with(at, simpler)
-  } else if (isPlainObject(value)) {
-    for (const key of Object.keys(value)) {
-      const { [key]: item, ...rest } = value as { readonly [key: string]: Json }
-      yield rest
-      for (const simpler of simplerThan(item!)) yield { ...(value as { readonly [key: string]: Json }), [key]: simpler }
-    }
+  if (typeof value === 'number') yield* smallerThan(value)
+  else if (Array.isArray(value)) yield* shorterThan(value as readonly Json[])
+  else if (isPlainObject(value)) yield* fewerThan(value as { readonly [key: string]: Json })
+}
+
+function* smallerThan(value: number): Generator<number> {
+  const whole = Math.floor(value)
+  yield* new Set([0, Math.floor(value / 2), whole - 1, whole].filter((less) => less >= 0 && less < value))
+}
+
+/** A pair of numbers, or a word and its number, is no list that can be cut. */
+function* shorterThan(items: readonly Json[]): Generator<Json> {
+  if (items.length > 1 && typeof items[0] === 'object')
+    for (let at = 0; at < items.length; at++) yield items.toSpliced(at, 1)
+  for (const [at, item] of items.entries()) for (const simpler of simplerThan(item)) yield items.with(at, simpler)
+}
+
+function* fewerThan(object: { readonly [key: string]: Json }): Generator<Json> {
+  for (const [key, item] of Object.entries(object)) {
+    const { [key]: _left, ...rest } = object
+    yield rest
+    for (const simpler of simplerThan(item)) yield { ...object, [key]: simpler }
   }
 }

@@ -1,6 +1,5 @@
 /** The words of the simulator: what users write for it, and what it answers. */
-import type { Event } from '../../kernel/events.ts'
-import type { EffectClass } from '../../kernel/events.ts'
+import type { EffectClass, Event } from '../../kernel/events.ts'
 import type { Lane } from '../../kernel/input.ts'
 import type { StateView } from '../../kernel/state.ts'
 import type { AgentSpec } from '../../runtime/define/agent.ts'
@@ -10,11 +9,17 @@ import type { SessionHandle } from '../../runtime/session.ts'
 import type { Json } from '../../util/json.ts'
 import type { Chance } from './chance.ts'
 
-/** One thing that happens: what, and with which particulars. `["wait", 400]` lets milliseconds pass. */
-export type SimMove = readonly [name: string, params: Json]
+/**
+ * One thing that happens: a number to call it by, what it is, and its particulars. `[3, "wait", 400]` lets milliseconds pass. The numbers
+ * rise; some may be missing.
+ */
+export type SimMove = readonly [number: number, name: string, params: Json]
 
-/** A choice that was not calm: the name of the question, and the answer. */
-export type SimDecision = readonly [name: string, value: Json]
+/**
+ * A choice that was not calm: the move behind which it was made (0: before the first), the question, and the answer. ` ~2` behind a question:
+ * when it was asked for the second time since that move.
+ */
+export type SimDecision = readonly [behind: number, question: string, answer: Json]
 
 /** A run, written down: replays without a seed. Whatever it does not mention is calm. */
 export interface SimScenario {
@@ -61,15 +66,19 @@ export interface SimReport {
 }
 
 /** A rule that was broken, and how to see it again. */
-export interface SimFailure {
+export interface SimFailure extends SimFault {
   readonly seed: number
-  /** Number in CONTRACT.md, or the name of a check of yours. */
-  readonly rule: string
-  readonly message: string
   /** As small as it could be made. Keep it as JSON and `replay` it. */
   readonly scenario: SimScenario
   /** The scenario as it went, line by line. */
   readonly story: string
+}
+
+/** What is broken, and how it was seen. */
+export interface SimFault {
+  /** Number in CONTRACT.md, or the name of a check of yours. */
+  readonly rule: string
+  readonly message: string
 }
 
 /** One run, told to who makes its agent. */
@@ -80,9 +89,9 @@ export interface SimWorld {
   readonly isCalm: boolean
   /**
    * A choice of the outside world, such as what a service answers. `choose` draws it; `calm` is what it is where nothing special
-   * happens. Contract: `key` names the occasion, such as the call's id; every value is JSON.
+   * happens. Contract: `question` says what is asked and has no number that counts on; every value is JSON.
    */
-  decide<T extends Json>(key: string, calm: T, choose: (chance: Chance) => T): T
+  decide<T extends Json>(question: string, calm: T, choose: (chance: Chance) => T): T
   /** Adds a check of your own to this run. */
   check(check: SimCheck): void
   /** Adds something that may happen in this run. */

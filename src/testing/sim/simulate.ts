@@ -1,7 +1,7 @@
 /** `simulate` and `replay`: an agent under everything that may happen to it, seed by seed; failures are made small and told. */
 import { runOnce, type Ran, type RunOptions } from './run.ts'
 import { shrink, type Written } from './shrink.ts'
-import type { SimFailure, SimReport, SimScenario, SimulateOptions } from './sim.ts'
+import type { SimFailure, SimFault, SimReport, SimScenario, SimulateOptions } from './sim.ts'
 import { tellRun } from './story.ts'
 
 /**
@@ -26,7 +26,7 @@ export async function simulate(options: SimulateOptions): Promise<SimReport> {
 export async function replay(
   scenario: SimScenario,
   options: Pick<SimulateOptions, 'agent' | 'store'>,
-): Promise<readonly { readonly rule: string; readonly message: string }[]> {
+): Promise<readonly SimFault[]> {
   const { faults } = await runOnce({ ...options, seed: 0, written: scenario })
   return faults
 }
@@ -44,7 +44,7 @@ async function failureOf(options: SimulateOptions, seed: number, run: Ran): Prom
 
 async function smallest(options: SimulateOptions, rule: string, run: Ran): Promise<Written> {
   const breaks = async (written: Written): Promise<Written | null> => {
-    const tried: RunOptions = { ...options, seed: 0, records: true, written }
+    const tried: RunOptions = { ...options, seed: 0, records: true, written, upTo: run.phase }
     const ran = await runOnce(tried)
     return ran.faults.some((fault) => fault.rule === rule) ? ran : null
   }

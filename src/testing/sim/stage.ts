@@ -17,7 +17,7 @@ import { pointMoodOf, troubleOf } from './moods/line.ts'
 import type { Hanging } from './moods/tools.ts'
 import type { SimStage } from './sim.ts'
 import { Disk, troubledStore } from './troubled-store.ts'
-import { Witness } from './witness.ts'
+import type { Body, Witness } from './witness.ts'
 import type { Process, World } from './world.ts'
 
 export const SESSION: SessionId = sessionId('s')
@@ -162,23 +162,18 @@ export class Stage implements SimStage {
 
   // ── bodies ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Calls whose bodies wait to be let go, in processes that are not standing still. */
-  get hangingCalls(): string[] {
-    return [...this.#hanging.keys()].filter(({ process }) => !this.#isFrozen(process)).map(({ call }) => call)
+  /** Bodies that wait to be let go, in processes that are not standing still. */
+  get hanging(): Body[] {
+    return [...this.#hanging.keys()].filter(({ process }) => this.worker(process)?.process.mortal.isFrozen !== true)
   }
 
-  letGo(call: string): void {
-    for (const [body, end] of this.#hanging) {
-      if (body.call === call && !this.#isFrozen(body.process)) return end.resolve()
-    }
+  letGo(at: number): void {
+    const body = this.hanging[at]
+    if (body !== undefined) this.#hanging.get(body)!.resolve()
   }
 
   letAllGo(): void {
     for (const end of this.#hanging.values()) end.resolve()
-  }
-
-  #isFrozen(number: number): boolean {
-    return this.worker(number)?.process.mortal.isFrozen === true
   }
 
   // ── what befalls ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -203,8 +198,7 @@ export class Stage implements SimStage {
       trouble: (verb) => {
         if (rates.store === 0 || !this.#hasBegun) return null
         const trouble = troubleOf(fate, name, verb, { rate: rates.store, mayDie: name !== 'client' })
-        if (trouble !== null && (!Array.isArray(trouble) || trouble[0] + trouble[1] > SHORT_MS))
-          this.seen.disturb()
+        if (trouble !== null && (!Array.isArray(trouble) || trouble[0] + trouble[1] > SHORT_MS)) this.seen.disturb()
         return trouble
       },
     })
@@ -244,7 +238,9 @@ export class Stage implements SimStage {
   /** What passes, or was made to happen here, is no fault; a broken rule, and what nobody knows, is. */
   #judge(name: string, error: unknown): void {
     if (isTurnstepError(error) && error.class === 'retry') return
-    if (isTurnstepError(error) && error.code === 'session-closed') return
+    if (isTurnstepError(error, 'session-closed')) return
+    // One that has lost its lease, and reads what another has torn, before it is mended.
+    if (isTurnstepError(error, 'log-damaged') && this.disk.wasTorn) return
     const rule = isTurnstepError(error, 'rule-broken') ? ruleOf(error.message) : 'stopped'
     this.seen.fail(rule, `${name} stops: ${messageOf(error)}`)
   }

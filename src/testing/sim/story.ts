@@ -2,8 +2,7 @@
 import type { Event } from '../../kernel/events.ts'
 import { lineOf } from './facts.ts'
 import { runOnce, type Ran, type RunOptions, type Told } from './run.ts'
-import type { SimBody, SimDecision, SimMove } from './sim.ts'
-import type { Fault } from './witness.ts'
+import type { SimBody, SimDecision, SimFault, SimMove } from './sim.ts'
 
 const DELAY = /^\[\d+,\d+\]$/
 
@@ -20,14 +19,16 @@ export async function tellRun(options: RunOptions, line: (text: string) => void)
 function linesOf(kind: Told, what: unknown): readonly string[] {
   switch (kind) {
     case 'move': {
-      const [name, params] = what as SimMove
-      return [name === 'wait' ? `> wait ${String(params)} ms` : `> ${name} ${JSON.stringify(params)}`]
+      const [number, name, params] = what as SimMove
+      return [
+        name === 'wait' ? `> ${number} wait ${String(params)} ms` : `> ${number} ${name} ${JSON.stringify(params)}`,
+      ]
     }
     case 'decided': {
-      const [name, value] = what as SimDecision
-      const text = JSON.stringify(value)
+      const [, question, answer] = what as SimDecision
+      const text = JSON.stringify(answer)
       // Every second verb takes a moment: that is no news.
-      return name.startsWith('store ') && DELAY.test(text) ? [] : [`? ${name}: ${text}`]
+      return question.startsWith('store ') && DELAY.test(text) ? [] : [`? ${question}: ${text}`]
     }
     case 'lease': {
       const { owner, fence } = what as { readonly owner: string; readonly fence: number }
@@ -40,7 +41,7 @@ function linesOf(kind: Told, what: unknown): readonly string[] {
     case 'events':
       return (what as readonly Event[]).map((event) => `  ${lineOf(event)}`)
     case 'fault': {
-      const { rule, message } = what as Fault
+      const { rule, message } = what as SimFault
       return [`! ${rule}: ${message}`]
     }
     case 'calm':

@@ -31,6 +31,8 @@ export type Trouble =
 export class Disk {
   /** While it is set, whatever would write fails. */
   isFull = false
+  /** Some record was torn in this run. */
+  wasTorn = false
   /** Half a record behind the end of the log, until something is written over it. */
   readonly torn = new Map<SessionId, { readonly repair: Repair; mended: boolean }>()
 }
@@ -67,12 +69,7 @@ export function troubledStore(store: Store, options: TroubleOptions): Store {
     return what === null && !disk.isFull && disk.torn.size === 0 ? run() : befallen(what, verb, args, run)
   })
 
-  async function befallen(
-    what: Trouble,
-    verb: Verb,
-    args: readonly unknown[],
-    run: () => unknown,
-  ): Promise<unknown> {
+  async function befallen(what: Trouble, verb: Verb, args: readonly unknown[], run: () => unknown): Promise<unknown> {
     if (Array.isArray(what) && what[0] > 0) await pause(what[0] as number)
     if (disk.isFull && !READS.has(verb)) throw new TurnstepError('store-full', `no space for "${verb}" in this test`)
     const answer = whatFails(what, verb, args) ?? (await happens(what, verb, args, run, options))
@@ -113,6 +110,7 @@ async function happens(
 function tear(disk: Disk, { session, tail, events, consume }: Append): void {
   const reopened = consume.map(({ id }) => id)
   const repair: Repair = { from: tail + 1, reason: 'half a record', quarantined: events.length, reopened }
+  disk.wasTorn = true
   disk.torn.set(session, { repair, mended: false })
 }
 

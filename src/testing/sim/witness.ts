@@ -13,15 +13,9 @@ import type { Acquired, Append, Appended, Changed, Clock, ModelRequest, Posted, 
 import { after } from '../../util/maybe.ts'
 import type { Check } from './check.ts'
 import { InboxShadow } from './inbox-shadow.ts'
-import type { SimBody, SimInput, SimSeen } from './sim.ts'
+import type { SimBody, SimFault, SimInput, SimSeen } from './sim.ts'
 import { layerOver, type Verb } from './store-layer.ts'
 import { LEASE_MS } from './world.ts'
-
-/** A rule that was broken. */
-export interface Fault {
-  readonly rule: string
-  readonly message: string
-}
 
 /** Whose body it is changes while it runs. */
 export type Body = SimBody & { ended: boolean }
@@ -45,7 +39,7 @@ export interface WitnessOptions {
 export class Witness implements SimSeen {
   readonly log: Event[] = []
   readonly bodies: Body[] = []
-  readonly faults: Fault[] = []
+  readonly faults: SimFault[] = []
   readonly shadow = new InboxShadow()
   readonly checks: Check[] = []
   held: Held | null = null
@@ -134,8 +128,7 @@ export class Witness implements SimSeen {
         if ((answer as Appended).kind === 'appended') this.#appended(args[0] as Append)
         return
       case 'put':
-        if ((answer as Posted).kind === 'queued')
-          this.shadow.posted(args[1] as NewInput, this.now, this.log.length)
+        if ((answer as Posted).kind === 'queued') this.shadow.posted(args[1] as NewInput, this.now, this.log.length)
         return
       case 'edit':
         if ((answer as Changed).kind === 'changed')

@@ -18,7 +18,7 @@ import { quickHash } from '../../util/hash.ts'
 import { call, context, scratchFolder } from '../call.case.ts'
 import { Workspace } from '../workspace.ts'
 import { editFileTool, listFilesTool, readFileTool, writeFileTool } from './index.ts'
-import { replaceFile } from './write-file.ts'
+import { replaceFile } from './replace.ts'
 
 let scratch: ReturnType<typeof scratchFolder>
 let read: Tool

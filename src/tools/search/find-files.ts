@@ -1,18 +1,9 @@
 /** The tool `find_files`: files by the shape of their path. */
 import { tool } from '../../runtime/define/define-tool.ts'
-import type { Tool, ToolResult } from '../../runtime/define/tool.ts'
-import { globMatcher } from '../glob.ts'
+import type { Tool } from '../../runtime/define/tool.ts'
 import { refusing } from '../refusal.ts'
-import { walk } from '../walk.ts'
 import type { Workspace } from '../workspace.ts'
-
-interface FindArgs {
-  readonly glob: string
-  readonly path?: string
-  readonly include_ignored?: boolean
-}
-
-const FOUND_MAX = 500
+import type { FindArgs } from './find.ts'
 
 /** Finds files of the workspace. Declares a read of everything, as `list_files` does. */
 export function findFilesTool(workspace: Workspace): Tool {
@@ -32,25 +23,6 @@ export function findFilesTool(workspace: Workspace): Tool {
       required: ['glob'],
       additionalProperties: false,
     },
-    run: refusing((args, { signal }) => find(workspace, args, signal)),
+    run: refusing(async (args, { signal }) => (await import('./find.ts')).findFiles(workspace, args, signal)),
   })
-}
-
-async function find(workspace: Workspace, args: FindArgs, signal: AbortSignal): Promise<ToolResult> {
-  const place = workspace.resolve(args.path ?? '.')
-  const isWanted = globMatcher(args.glob)
-  const base = place.shown === '.' ? 0 : place.shown.length + 1
-  const found: string[] = []
-  let more = false
-  for await (const { path, kind } of walk(workspace, place, { signal, ignored: args.include_ignored === true })) {
-    if (kind === 'folder' || !isWanted(path.slice(base))) continue
-    more = found.length === FOUND_MAX
-    if (more) break
-    found.push(path)
-  }
-  return {
-    content: found.length === 0 ? `No file matches ${args.glob}.` : found.join('\n'),
-    data: { found: found.length, more },
-    ...(more && { footer: `[the first ${FOUND_MAX} files; use a narrower glob]` }),
-  }
 }

@@ -2,7 +2,7 @@
 import type { PendingPolicy } from '../../../kernel/input.ts'
 import type { Chance } from '../chance.ts'
 import type { SimSeen } from '../sim.ts'
-import type { Action } from '../stage.ts'
+import type { Action, Stage } from '../stage.ts'
 
 export const abort: Action<{ readonly id: string; readonly pending: PendingPolicy; readonly graceMs?: number }> = {
   name: 'abort',
@@ -22,50 +22,65 @@ export const resume: Action<{ readonly id: string }> = {
   perform: ({ session }, params) => session.resume(params),
 }
 
+/** Which question: the one that stands there among those that are open; or a call by its id, whether it asks or not. */
 interface OfCall {
   readonly id: string
-  readonly call: string
+  readonly ask?: number
+  readonly call?: string
 }
 
 export const approve: Action<OfCall & { readonly always?: true }> = {
   name: 'approve',
   weight: 8,
   propose(stage, chance) {
-    const call = asked(stage.seen, chance)
-    if (call === null) return null
-    return { id: stage.fresh('y'), call, ...(chance.is(0.1) ? { always: true as const } : {}) }
+    const question = drawAsk(stage, 'y', chance)
+    return question === null || !chance.is(0.1) ? question : { ...question, always: true }
   },
-  perform: ({ session }, { id, call, always }) => session.approve(call, { id, always: always === true }),
+  perform: ({ session, seen }, params) =>
+    onCall(seen, params, (call) => session.approve(call, { id: params.id, always: params.always === true })),
 }
 
 export const deny: Action<OfCall> = {
   name: 'deny',
   weight: 4,
-  propose: (stage, chance) => named(stage.fresh, asked(stage.seen, chance)),
-  perform: ({ session }, { id, call }) => session.deny(call, { id, reason: 'no' }),
+  propose: (stage, chance) => drawAsk(stage, 'd', chance),
+  perform: ({ session, seen }, params) =>
+    onCall(seen, params, (call) => session.deny(call, { id: params.id, reason: 'no' })),
 }
 
 export const answer: Action<OfCall & { readonly failed?: true }> = {
   name: 'answer',
   weight: 6,
   propose(stage, chance) {
-    const call = asked(stage.seen, chance)
-    if (call === null) return null
-    return { id: stage.fresh('a'), call, ...(chance.is(0.2) ? { failed: true as const } : {}) }
+    const question = drawAsk(stage, 'a', chance)
+    return question === null || !chance.is(0.2) ? question : { ...question, failed: true }
   },
-  perform: ({ session }, { id, call, failed }) => session.answer(call, 'an answer', { id, error: failed === true }),
+  perform: ({ session, seen }, params) =>
+    onCall(seen, params, (call) => session.answer(call, 'an answer', { id: params.id, error: params.failed === true })),
 }
 
-function named(fresh: (prefix: string) => string, call: string | null): OfCall | null {
-  return call === null ? null : { id: fresh('d'), call }
+/** An open question; seldom any call, for who answers too late or the wrong question. */
+function drawAsk(stage: Stage, prefix: string, chance: Chance): OfCall | null {
+  if (chance.is(0.04)) {
+    const call = `t${1 + chance.below(3)}s${1 + chance.below(3)}c${1 + chance.below(3)}`
+    return { id: stage.fresh(prefix), call }
+  }
+  const open = openAsks(stage.seen).length
+  return open === 0 ? null : { id: stage.fresh(prefix), ask: chance.below(open) }
 }
 
-/** A call that waits; seldom any other, for who answers too late or the wrong question. */
-function asked({ state }: SimSeen, chance: Chance): string | null {
-  if (chance.is(0.04)) return `t${1 + chance.below(3)}s${1 + chance.below(3)}c${1 + chance.below(3)}`
+function onCall(
+  seen: SimSeen,
+  { ask = 0, call = openAsks(seen)[ask] }: OfCall,
+  decide: (call: string) => Promise<unknown>,
+): Promise<unknown> | void {
+  if (call !== undefined) return decide(call)
+}
+
+function openAsks({ state }: SimSeen): string[] {
   const calls = state.step?.calls ?? []
-  const waiting = calls.filter(({ status }) => status === 'asked' || status === 'deferred').map(({ record }) => record.id)
+  const waiting = calls.filter(({ status }) => status === 'asked' || status === 'deferred')
+  const ids = waiting.map(({ record }) => record.id)
   const limit = state.turn?.limitAsk
-  const open = limit?.decided === null ? [...waiting, limit.id] : waiting
-  return open.length === 0 ? null : chance.pick(open)
+  return limit?.decided === null ? [...ids, limit.id] : ids
 }

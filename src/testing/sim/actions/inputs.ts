@@ -7,10 +7,12 @@ interface Posted {
   readonly expiresInMs?: number
 }
 
-const post = (prefix: string): Action<Posted>['propose'] => (stage, chance) => ({
-  id: stage.fresh(prefix),
-  ...(chance.is(0.1) ? { expiresInMs: chance.below(5_000) } : {}),
-})
+const post =
+  (prefix: string): Action<Posted>['propose'] =>
+  (stage, chance) => ({
+    id: stage.fresh(prefix),
+    ...(chance.is(0.1) ? { expiresInMs: chance.below(5_000) } : {}),
+  })
 
 const options = ({ id, expiresInMs }: Posted): PostOptions => ({
   id,

@@ -80,13 +80,12 @@ export const fill: Action<{ readonly ms: number }> = {
   },
 }
 
-/** A body that hangs comes back. */
-export const letGo: Action<{ readonly call: string }> = {
+/** A body that hangs comes back: the one that stands there among those that do. */
+export const letGo: Action<{ readonly body: number }> = {
   name: 'let-go',
   weight: 20,
-  propose(stage, chance) {
-    const hanging = stage.hangingCalls
-    return hanging.length === 0 ? null : { call: chance.pick(hanging) }
+  propose({ hanging }, chance) {
+    return hanging.length === 0 ? null : { body: chance.below(hanging.length) }
   },
-  perform: (stage, { call }) => stage.letGo(call),
+  perform: (stage, { body }) => stage.letGo(body),
 }

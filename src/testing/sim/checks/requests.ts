@@ -36,7 +36,11 @@ export function requestCheck(): Check {
 
 function sameHead({ system, tools, epoch }: ModelRequest, seen: Witness): void {
   const known = seen.state.epoch
-  if (known?.n !== epoch || known.content.system !== system || JSON.stringify(known.content.tools) !== JSON.stringify(tools))
+  if (
+    known?.n !== epoch ||
+    known.content.system !== system ||
+    JSON.stringify(known.content.tools) !== JSON.stringify(tools)
+  )
     seen.fail('X1', `system text or tools are not those of epoch ${known?.n}`)
 }
 

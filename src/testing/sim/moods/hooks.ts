@@ -16,10 +16,8 @@ type Mood = null | { readonly ms?: number; readonly throws?: true; readonly sile
 type Entering = Parameters<Hooks['decideEnter']>[0]
 
 export function moodyPlugin({ fate, clock }: MoodyPluginOptions): Plugin {
-  const ask = (name: string, context: HookContext, probability: number, says: (chance: Chance) => Json): Mood =>
-    fate.decide<Json>(`hook ${name} t${context.turn}s${context.step}`, null, (chance) =>
-      draw(chance, probability, says),
-    ) as Mood
+  const ask = (name: string, probability: number, says: (chance: Chance) => Json): Mood =>
+    fate.decide<Json>(`hook ${name}`, null, (chance) => draw(chance, probability, says)) as Mood
   const answer = async <T>(mood: Mood, context: HookContext): Promise<T | undefined> => {
     if (mood?.ms !== undefined) await new Promise<void>((resolve) => clock.after(mood.ms!, resolve))
     if (mood?.silent === true) await untilAborted(context.signal)
@@ -32,7 +30,7 @@ export function moodyPlugin({ fate, clock }: MoodyPluginOptions): Plugin {
     probability: number,
     says: (chance: Chance) => Json,
   ): undefined | Promise<T | undefined> => {
-    const mood = ask(name, context, probability, says)
+    const mood = ask(name, probability, says)
     return mood === null ? undefined : answer<T>(mood, context)
   }
   return {
@@ -43,13 +41,13 @@ export function moodyPlugin({ fate, clock }: MoodyPluginOptions): Plugin {
         hook('inject', context, 0.05, () => [{ type: 'text', text: 'by the way' }]),
       )
       scope.on('decideStop', (_stop, context) => hook('stop', context, 0.2, () => ({ veto: 'go on' })))
-      scope.on('decideCall', ({ record }, context) => hook<CallDecision>(`call ${record.id}`, context, 0.1, deciding))
+      scope.on('decideCall', ({ record }, context) => hook<CallDecision>(`call ${record.name}`, context, 0.1, deciding))
       scope.on('transformRequest', (_options, context) => hook('request', context, 0.02, () => ({ temperature: 0 })))
       scope.on('decideModelError', (_error, context) =>
         hook('error', context, 0.1, (chance) => ({ retryInMs: chance.pick([null, 0, 2_000]) })),
       )
       scope.on('transformResult', (end, context) =>
-        hook(`result ${context.call.id}`, context, 0.02, () => end as unknown as Json),
+        hook(`result ${context.call.name}`, context, 0.02, () => end as unknown as Json),
       )
     },
   }

@@ -7,7 +7,12 @@ import type { Verb } from '../store-layer.ts'
 import type { Trouble } from '../troubled-store.ts'
 
 /** What befalls a verb. `mayDie`: the caller is a process that may be killed. */
-export function troubleOf(fate: Fate, who: string, verb: Verb, { rate, mayDie }: { readonly rate: number; readonly mayDie: boolean }): Trouble {
+export function troubleOf(
+  fate: Fate,
+  who: string,
+  verb: Verb,
+  { rate, mayDie }: { readonly rate: number; readonly mayDie: boolean },
+): Trouble {
   return fate.decide<Json>(`store ${who} ${verb}`, null, (chance) => {
     if (chance.is(0.5)) return null
     if (!chance.is(0.02 * rate)) return [chance.below(4), chance.below(4)]

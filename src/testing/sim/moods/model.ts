@@ -11,7 +11,6 @@ import { argsFor } from './args.ts'
 
 export interface MoodyModelOptions {
   readonly fate: Fate
-  readonly seen: Witness
   readonly clock: Clock
   /** It never fails, breaks off or makes mistakes. */
   readonly isGood: boolean
@@ -22,9 +21,9 @@ export interface MoodyModelOptions {
 const CALM: ScriptStep = { emit: [{ text: 'done' }] }
 
 export function moodyModel(options: MoodyModelOptions): Model {
-  const { fate, seen, clock } = options
+  const { fate, clock } = options
   const step = (request: ModelRequest): ScriptStep =>
-    fate.decide(`model ${nameOf(seen)}`, CALM as Json, (chance) => mood(chance, request, options) as Json) as ScriptStep
+    fate.decide('model', CALM as Json, (chance) => mood(chance, request, options) as Json) as ScriptStep
   return scriptedModel(step, { clock, idleTimeoutMs: 20_000 })
 }
 
@@ -41,10 +40,6 @@ export function heardModel(model: Model, seen: Witness, owner: string): Model {
   }
 }
 
-function nameOf({ state }: Witness): string {
-  return `t${state.turn?.n ?? 0}s${state.step?.n ?? 0}#${state.step?.requests ?? 0}`
-}
-
 function mood(chance: Chance, request: ModelRequest, options: MoodyModelOptions): ScriptStep {
   const mayCall = request.toolChoice !== 'none' && request.tools.length > 0
   const calling = (text: string): ScriptStep =>
@@ -59,9 +54,18 @@ function mood(chance: Chance, request: ModelRequest, options: MoodyModelOptions)
         [4, () => ({ ...calling('half a sen'), stop: 'length' })],
         [1, () => ({ ...talk(chance), stop: 'context' })],
         [1, () => ({ ...calling('well'), stop: 'pause' })],
-        [3, () => ({ fault: { kind: 'http', status: chance.pick([429, 500, 503]), retryAfterSeconds: chance.below(4) } })],
+        [
+          3,
+          () => ({ fault: { kind: 'http', status: chance.pick([429, 500, 503]), retryAfterSeconds: chance.below(4) } }),
+        ],
         [1, () => ({ fault: { kind: 'http', status: 400 } })],
-        [2, () => ({ emit: [{ text: 'broken' }], fault: { kind: chance.pick(['cut', 'garbage', 'midError', 'cleanEnd']) } })],
+        [
+          2,
+          () => ({
+            emit: [{ text: 'broken' }],
+            fault: { kind: chance.pick(['cut', 'garbage', 'midError', 'cleanEnd']) },
+          }),
+        ],
         [1, () => ({ emit: [{ text: 'quiet' }], fault: { kind: 'stall', after: chance.below(2) } })],
         [2, () => ({ emit: [{ reasoning: 'hm' }] })],
         [1, () => ({ ...calling('no'), stop: 'refusal' })],

@@ -52,7 +52,7 @@ async function runMoody(
 ): Promise<ToolResult> {
   const { call, fence, idempotencyKey: key } = context
   const body: Body = { tool: tool.name, effect: tool.effect, call, fence, key, args, process, ended: false }
-  const mood = isGood ? 'plain' : (fate.decide(`tool ${call}`, 'plain' as Json, draw) as BodyMood)
+  const mood = isGood ? 'plain' : (fate.decide(`tool ${tool.name}`, 'plain' as Json, draw) as BodyMood)
   seen.began(body)
   try {
     await before(mood, body, context, hanging)
