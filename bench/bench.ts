@@ -16,7 +16,7 @@ const HELP = `npm run bench -- [CASE...] [--rounds N] [--quick] [--json] [--page
 cases: ${CASES.map(({ name }) => name).join(' ')}; default: all
 --rounds N   processes per case, of which the median is taken
 --quick      small sizes: to see that everything runs; the figures say nothing
---json       one JSON object, the only line on stdout
+--json       the last line is one JSON object
 --page       puts the table into docs/reference/performance.md and its Chinese page
 --from FILE  measures nothing: takes the figures that --json wrote
 --profile    where the time of a case goes, by file and by function`
@@ -37,10 +37,14 @@ const { values: flags, positionals } = parseArgs({
 if (flags.help) console.log(HELP)
 else if (flags.profile) for (const one of chosen()) showProfile(one)
 else {
-  const measured =
-    flags.from === undefined ? await measureAll() : (JSON.parse(readFileSync(flags.from, 'utf8')) as Measured)
+  const measured = flags.from === undefined ? await measureAll() : readMeasured(flags.from)
   if (flags.page) writePages(measured, { en: page('docs/reference'), zh: page('docs/zh/reference') })
   console.log(flags.json ? JSON.stringify(measured) : markdown(measured))
+}
+
+/** The figures in what \`npm run bench -- --json\` wrote: its last line. */
+function readMeasured(file: string): Measured {
+  return JSON.parse(readFileSync(file, 'utf8').trimEnd().split('\n').at(-1)!) as Measured
 }
 
 function chosen(): readonly Case[] {

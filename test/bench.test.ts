@@ -51,7 +51,7 @@ describe('the benchmarks', () => {
   })
 
   it('a profile leaves out the bare loop and what it calls', () => {
-    const frame = (functionName: string, url: string) => ({ functionName, url, lineNumber: 0 })
+    const frame = (functionName: string, url: string) => ({ functionName, url, lineNumber: 0, columnNumber: 0 })
     const profile = {
       nodes: [
         { id: 1, callFrame: frame('(root)', ''), children: [2, 4] },

@@ -13,45 +13,45 @@ interface Part {
 const PARTS: readonly Part[] = [
   {
     name: 'kernel',
-    files: /^dist\/kernel\//,
+    files: /^src\/kernel\//,
     en: 'kernel: is each event legal, and what state does it make',
     zh: '内核：每个事件是否合法，它产生什么状态',
   },
-  { name: 'loop', files: /^dist\/plugins\//, en: 'loop: what comes next', zh: '循环：接下来做什么' },
+  { name: 'loop', files: /^src\/plugins\//, en: 'loop: what comes next', zh: '循环：接下来做什么' },
   {
     name: 'model',
-    files: /^dist\/runtime\/(runner\/(inference|reply|retry)|borders)\.js$/,
+    files: /^src\/runtime\/(runner\/(inference|reply|retry)|borders)\.ts$/,
     en: 'model call: request, stream, reply, arguments parsed once',
     zh: '模型调用：请求、流、回复、参数只解析一次',
   },
   {
     name: 'calls',
     files:
-      /^dist\/runtime\/(runner\/(judge|call-pool|call-facts|tool-result|stragglers|deadlines)\.js|define\/)|^dist\/util\/(cut|head-tail|text)\.js$|^ajv\//,
+      /^src\/runtime\/(runner\/(judge|call-pool|call-facts|tool-result|stragglers|deadlines)\.ts|define\/)|^src\/util\/(cut|head-tail|text)\.ts$|^ajv\//,
     en: 'calls: schema, guard, policy, timeout, bounds of the result',
     zh: '调用：模式校验、防护、策略、超时、结果上限',
   },
   {
     name: 'commits',
-    files: /^dist\/(runtime\/runner\/journal\.js|stores\/)/,
+    files: /^src\/(runtime\/runner\/journal\.ts|stores\/)/,
     en: 'commits: the buffer, and the store',
     zh: '提交：缓冲区与存储',
   },
   {
     name: 'runner',
-    files: /^dist\/runtime\/(runner|[\w-]+\.js)/,
+    files: /^src\/runtime\/(runner|[\w-]+\.ts)/,
     en: 'runner: one thing after the other, inbox, gate, hooks, aborts',
     zh: '运行器：逐件处理，收件箱、闸口、钩子、中止',
   },
   {
     name: 'session',
-    files: /^dist\/runtime\/session\//,
+    files: /^src\/runtime\/session\//,
     en: 'session: receipts, and those who watch',
     zh: '会话：回执，以及观察者',
   },
   {
     name: 'util',
-    files: /^dist\//,
+    files: /^src\//,
     en: 'small tools: hashes, canonical JSON, signals, clock',
     zh: '小工具：哈希、规范 JSON、信号、时钟',
   },

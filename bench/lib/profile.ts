@@ -1,9 +1,12 @@
 /** Reads a `.cpuprofile`: self times by function and by file, the bare loop left out. */
+import { placeOf } from './places.ts'
 
 interface Frame {
   readonly functionName: string
   readonly url: string
+  /** Both from 0. */
   readonly lineNumber: number
+  readonly columnNumber: number
 }
 
 interface Profile {
@@ -39,19 +42,11 @@ export function sharesOf(text: string): { readonly functions: readonly Share[]; 
     if (floor.has(id) || frame.functionName === '(idle)' || frame.url === 'node:inspector') return
     const took = timeDeltas[at]!
     total += took
-    const file = fileOf(frame)
-    add(
-      functions,
-      `${frame.functionName || '(anonymous)'}  ${file}${frame.url === '' ? '' : `:${frame.lineNumber + 1}`}`,
-      took,
-    )
+    const { file, line } = placeOf(frame)
+    add(functions, `${frame.functionName || '(anonymous)'}  ${file}${file === '' ? '' : `:${line}`}`, took)
     add(files, file === '' ? frame.functionName : file, took)
   })
   return { functions: sorted(functions, total), files: sorted(files, total) }
-}
-
-function fileOf({ url }: Frame): string {
-  return url.replace(/^.*\/node_modules\//, '').replace(/^.*\/(dist|\.tools)\//, '$1/')
 }
 
 function add(sums: Map<string, number>, name: string, value: number): void {

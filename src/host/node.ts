@@ -1,4 +1,5 @@
 /** Node's clock, ids, randomness and environment: the only reader of these. Everything else gets them through ports. */
+import type Crypto from 'node:crypto'
 import { closeSync, openSync, readSync } from 'node:fs'
 import type { Clock, Ids, Random } from '../runtime/ports.ts'
 import { plainSha256 } from '../util/sha256.ts'
@@ -35,11 +36,10 @@ function uuidv7(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-type Crypto = typeof import('node:crypto')
 
 /** Null until it is worth its loading, which takes a sixth of the time that Node itself takes to start. */
-let loaded: Crypto | null = null
-const crypto = (): Crypto => (loaded ??= process.getBuiltinModule('node:crypto'))
+let loaded: typeof Crypto | null = null
+const crypto = (): typeof Crypto => (loaded ??= process.getBuiltinModule('node:crypto'))
 
 /** Characters that are hashed here: the instructions and tools of a small agent. */
 const PLAIN_CHARS_MAX = 4096

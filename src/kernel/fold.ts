@@ -48,10 +48,7 @@ export function fold(state: State, event: Event): RuleBreak | null {
 
 /** Takes an event that was found legal in this very state. */
 export function apply(state: State, event: Event): void {
-  const applier = (Object.hasOwn(APPLY, event.type) ? APPLY[event.type as EventType] : undefined) as
-    | ((s: State, e: Event) => void)
-    | undefined
-  if (applier !== undefined) applier(state, event)
+  APPLIERS.get(event.type)?.(state, event)
   state.seq = event.seq
   state.at = event.at
   state.fence = event.fence
@@ -183,6 +180,9 @@ const APPLY: Appliers = {
     s.late.push({ role: 'user', content: e.content, origin: { kind: 'system', name: 'damage' } })
   },
 }
+
+/** By name: a type of a plugin, or of a newer version, is nobody's. */
+const APPLIERS = new Map(Object.entries(APPLY)) as ReadonlyMap<string, (s: State, e: Event) => void>
 
 function settle(s: State, input: InputId): void {
   s.settled.add(input)

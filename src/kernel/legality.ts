@@ -35,9 +35,7 @@ function headRefusal(s: State, e: Event): RuleBreak | null {
 }
 
 function bodyRefusal(s: State, e: Event): RuleBreak | null {
-  const rule = (Object.hasOwn(RULES, e.type) ? RULES[e.type as EventType] : undefined) as
-    | ((s: State, e: Event) => RuleBreak | null)
-    | undefined
+  const rule = RULE_OF.get(e.type)
   return rule === undefined ? null : rule(s, e)
 }
 
@@ -123,6 +121,9 @@ const RULES: Rules = {
   'loop.noted': legal,
   'log.damaged': legal,
 }
+
+/** By name: a type of a plugin, or of a newer version, is bound by the head's rules only. */
+const RULE_OF = new Map(Object.entries(RULES)) as ReadonlyMap<string, (s: State, e: Event) => RuleBreak | null>
 
 function openTurn(s: State, rule: string, check: (turn: Turn) => RuleBreak | null): RuleBreak | null {
   return s.turn === null ? no(rule, 'no turn is open') : check(s.turn)

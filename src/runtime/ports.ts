@@ -218,6 +218,8 @@ export interface Store {
 
   writePartial(session: SessionId, fence: number, partial: PartialReply): Promise<void>
   readPartial(session: SessionId): Promise<PartialReply | null>
+  /** `false`: the log is as quick to read as a snapshot, and a runner writes none. Default: it does, every now and then (L3). */
+  readonly wantsSnapshots?: boolean
   writeSnapshot(session: SessionId, fence: number, seq: number, snapshot: Snapshot): Promise<void>
   /** The newest one that is not beyond the valid log. */
   readSnapshot(session: SessionId): Promise<{ readonly seq: number; readonly snapshot: Snapshot } | null>

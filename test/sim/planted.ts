@@ -11,11 +11,9 @@ import { memoryStore } from '../../src/stores/memory/index.ts'
 import type { SimulateOptions, SimWorld } from '../../src/testing/sim/sim.ts'
 import { simulatedAgent } from './agent.ts'
 
-/** A fault, the rule that it breaks, and how short its scenario must become. */
+/** A fault, and the rule that it breaks. */
 export interface Planted {
   readonly rule: string
-  readonly moves: number
-  readonly decisions: number
   readonly options: Pick<SimulateOptions, 'agent' | 'store'>
 }
 
@@ -125,34 +123,24 @@ function losesCount(world: SimWorld): AgentSpec {
 export const PLANTED: Readonly<Record<string, Planted>> = {
   'a store that does not hold back an append for what is pending': {
     rule: 'I4',
-    moves: 6,
-    decisions: 4,
     options: { agent: simulatedAgent, store: overlooksSteers },
   },
   'a store that takes an id twice': {
     rule: 'I2',
-    moves: 6,
-    decisions: 2,
     options: { agent: simulatedAgent, store: forgetsIds },
   },
   'a store that gives the lease to whoever asks': {
     rule: 'W1',
-    moves: 6,
-    decisions: 3,
     options: { agent: simulatedAgent, store: givesLeasesAway },
   },
   'a loop whose queue starts by itself after an abort': {
     rule: 'I9',
-    moves: 8,
-    decisions: 4,
     options: { agent: startsByItself },
   },
-  'a loop that does not hear an abort': { rule: 'T7', moves: 6, decisions: 4, options: { agent: ignoresAborts } },
+  'a loop that does not hear an abort': { rule: 'T7', options: { agent: ignoresAborts } },
   'a tool that says idempotent and is not': {
     rule: 'paid once',
-    moves: 6,
-    decisions: 4,
     options: { agent: paysTwice },
   },
-  'a plugin that loses count in a crash': { rule: 'counted', moves: 6, decisions: 3, options: { agent: losesCount } },
+  'a plugin that loses count in a crash': { rule: 'counted', options: { agent: losesCount } },
 }

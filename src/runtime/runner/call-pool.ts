@@ -9,7 +9,7 @@ import { inputId } from '../../kernel/ids.ts'
 import type { CallRecord, Event } from '../../kernel/events.ts'
 import type { Call } from '../../kernel/state.ts'
 import { AbortScope } from '../../util/signal.ts'
-import { after, type Maybe } from '../../util/maybe.ts'
+import type { Maybe } from '../../util/maybe.ts'
 import { messageOf } from '../../util/text.ts'
 import { asMs, asText } from '../borders.ts'
 import type { Judge, Prepared } from './judge.ts'
@@ -59,14 +59,23 @@ export class CallPool {
 
   /** Starts these calls: their starts in one commit, then the bodies. */
   start(ids: readonly CallId[]): Maybe<void> {
+    const starting = this.#startEach(ids, 0, [])
+    return starting instanceof Promise
+      ? starting.then((started) => this.#flushAndBegin(started))
+      : this.#flushAndBegin(starting)
+  }
+
+  #flushAndBegin(starting: readonly Starting[]): Maybe<void> {
     const { journal, sync } = this.#run
-    return after(this.#startEach(ids, 0, []), (starting) =>
-      after(journal.flush(), () =>
-        after(sync.reach('before-body'), () => {
-          for (const { call, prepared } of starting) if (this.#mayBegin()) this.#begin(call, prepared)
-        }),
-      ),
-    )
+    const flushing = journal.flush()
+    if (flushing instanceof Promise)
+      return flushing.then(() => sync.reach('before-body')).then(() => this.#beginAll(starting))
+    const reached = sync.reach('before-body')
+    return reached === undefined ? this.#beginAll(starting) : reached.then(() => this.#beginAll(starting))
+  }
+
+  #beginAll(starting: readonly Starting[]): void {
+    for (const { call, prepared } of starting) if (this.#mayBegin()) this.#begin(call, prepared)
   }
 
   /** Records the starts, from the call at `from` on: in order, each once it is ready. */

@@ -7,7 +7,7 @@ import { inputId, type InputId } from '../../kernel/ids.ts'
 import type { MessageInput } from '../../kernel/input.ts'
 import { withoutBlanks, type Part } from '../../kernel/message.ts'
 import { areParts } from '../borders.ts'
-import { after, type Maybe } from '../../util/maybe.ts'
+import type { Maybe } from '../../util/maybe.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
 import { neutralise } from '../wording.ts'
@@ -43,7 +43,15 @@ function enterGate(run: Run, claim: Claim, inputs: readonly MessageInput[], verd
   const turn = run.state.turn!
   if (turn.trigger === 'go-on' && turn.steps === 0) enterNotice(run, 'go-on', 'go-on', run.wording.goOn)
   const entered = enterAll(run, claim, inputs, verdicts)
-  return after(run.sync.reach('after-claim'), () => openStep(run, claim, entered, verdicts))
+  const reached = run.sync.reach('after-claim')
+  return reached === undefined
+    ? openStep(run, claim, entered, verdicts)
+    : openStepLater(reached, run, claim, entered, verdicts)
+}
+
+async function openStepLater(reached: Promise<void>, ...step: Parameters<typeof openStep>): Promise<boolean> {
+  await reached
+  return openStep(...step)
 }
 
 function openStep(run: Run, claim: Claim, entered: number, verdicts: Verdicts): boolean {

@@ -9,12 +9,13 @@ import { TranscriptCheck } from '../../kernel/transcript.ts'
 import type { Purpose } from '../../kernel/events.ts'
 import { AbortScope } from '../../util/signal.ts'
 import type { Json } from '../../util/json.ts'
-import { after, type Maybe } from '../../util/maybe.ts'
+import type { Maybe } from '../../util/maybe.ts'
 import { messageOf } from '../../util/text.ts'
 import { asLogged, asMs, checkedEnd } from '../borders.ts'
 import type { ModelChunk, ModelEnd, ModelRequest } from '../ports.ts'
 import { emptyFailure, estimateUsage, replyEvent } from './reply.ts'
 import { retryDelay } from './retry.ts'
+import type { Committed } from './journal.ts'
 import type { Run } from './run.ts'
 import { askEach, hasHook } from './run-hooks.ts'
 import { neutralise } from '../wording.ts'
@@ -31,7 +32,14 @@ const NO_TERMINAL: Failure = {
   retry: true,
 }
 
-type Begun = 'begun' | 'again' | 'gone'
+/** What a request is made of, beside the context. */
+interface Asked {
+  readonly attempt: number
+  readonly toolChoice: 'auto' | 'none'
+  readonly options: Json | null
+}
+
+export type Begun = 'begun' | 'again' | 'gone'
 
 interface Flight {
   readonly attempt: number
@@ -77,10 +85,16 @@ export class Inference {
       { type: 'model.requested', attempt, purpose, messages, toolChoice, ...(options === null ? {} : { options }) },
       purpose === 'limit' ? ['control'] : ['control', 'steer', 'note'],
     )
-    return after(committing, (committed) => {
-      if (committed !== 'done') return committed === 'gone' ? 'gone' : 'again'
-      return after(run.sync.reach('before-model'), () => this.#start(attempt, toolChoice, options))
-    })
+    const asked = { attempt, toolChoice, options } as const
+    return committing instanceof Promise
+      ? committing.then((committed) => this.#committed(committed, asked))
+      : this.#committed(committing, asked)
+  }
+
+  #committed(committed: Committed, asked: Asked): Maybe<Begun> {
+    if (committed !== 'done') return committed === 'gone' ? 'gone' : 'again'
+    const reached = this.#run.sync.reach('before-model')
+    return reached === undefined ? this.#start(asked) : reached.then(() => this.#start(asked))
   }
 
   async #askOptions(): Promise<{ readonly options: Json | null } | 'control'> {
@@ -94,7 +108,7 @@ export class Inference {
     return asked === 'control' ? 'control' : { options }
   }
 
-  #start(attempt: number, toolChoice: 'auto' | 'none', options: Json | null): 'begun' {
+  #start({ attempt, toolChoice, options }: Asked): 'begun' {
     const run = this.#run
     const { system, tools } = run.state.epoch!.content
     const messages = new Messages(run.state.context)

@@ -26,7 +26,7 @@ import { endTurn, stopTurn } from './ending.ts'
 import { ensureEpoch } from './epoch.ts'
 import { passGate, rejectExpired } from './gate.ts'
 import { Inbox } from './inbox.ts'
-import { Inference } from './inference.ts'
+import { Inference, type Begun } from './inference.ts'
 import { InputsGone, Journal } from './journal.ts'
 import { Judge } from './judge.ts'
 import { Lease, releaseSoonDue } from './lease.ts'
@@ -402,12 +402,15 @@ export class Runner implements Run {
   }
 
   #infer(): Maybe<void> {
-    return after(this.#inference.begin(), (begun) =>
-      after(this.#again(begun, 'begun'), () => {
-        // While the model thinks there is time for it, and everything recorded is durable.
-        if (this.#inference.live && this.journal.isClean && this.#isSnapshotDue) return this.#snapshot()
-      }),
-    )
+    const beginning = this.#inference.begin()
+    return beginning instanceof Promise ? beginning.then((begun) => this.#inferred(begun)) : this.#inferred(beginning)
+  }
+
+  #inferred(begun: Begun): Maybe<void> {
+    const again = this.#again(begun, 'begun')
+    if (again !== undefined) return again
+    // While the model thinks there is time for it, and everything recorded is durable.
+    if (this.#isSnapshotDue && this.#inference.live && this.journal.isClean) return this.#snapshot()
   }
 
   /** A conditional effect that did not come true: the inbox is looked at again, or the state is loaded anew. */
@@ -476,6 +479,7 @@ export class Runner implements Run {
 
   /** Not more often than the context is long, so that its cost stays O(1) per event (L3). */
   get #isSnapshotDue(): boolean {
+    if (this.store.wantsSnapshots === false) return false
     return this.state.seq - this.#snapshotAt >= Math.max(SNAPSHOT_EVERY, this.state.context.length)
   }
 

@@ -21,6 +21,7 @@ export function memoryStore(options: MemoryStoreOptions): Store {
 
 class MemoryStore implements Store {
   readonly name = 'memory'
+  readonly wantsSnapshots = false
   readonly #clock: Clock
   readonly #sessions = new Map<SessionId, MemorySession>()
   readonly #watchers = new Watchers()

@@ -24,6 +24,8 @@ export async function shrink(start: Written, breaks: Breaks): Promise<Written> {
     await search.dropKinds()
     await search.dropFrom('moves')
     await search.dropFrom('decisions')
+    await search.slide()
+    await search.joinWaits()
     await search.plainer('moves')
     await search.plainer('decisions')
   }
@@ -78,6 +80,31 @@ class Search {
     }
   }
 
+  /** One answer fewer, where those that come after it move up. */
+  async slide(): Promise<void> {
+    for (let at = this.best.decisions.length - 1; at >= 0 && !this.isSpent; at--) {
+      const left = this.best.decisions[at]
+      if (left === undefined) continue
+      const rest = this.best.decisions.toSpliced(at, 1)
+      await this.#try({ ...this.best, decisions: rest.map((decision) => movedUp(decision, left)) })
+    }
+  }
+
+  /** One wait instead of two in a row. */
+  async joinWaits(): Promise<void> {
+    for (let at = this.best.moves.length - 1; at > 0 && !this.isSpent; at--) {
+      const [one, other] = [this.best.moves[at - 1], this.best.moves[at]]
+      if (one?.[1] !== 'wait' || other?.[1] !== 'wait') continue
+      const joined = [one[0], 'wait', Number(one[2]) + Number(other[2])] as const
+      await this.#try({
+        moves: this.best.moves.toSpliced(at - 1, 2, joined),
+        decisions: this.best.decisions.map(
+          ([behind, ...said]) => [behind === other[0] ? one[0] : behind, ...said] as const,
+        ),
+      })
+    }
+  }
+
   /** Each value with less in it: a smaller number, a shorter list, a field fewer. */
   async plainer(list: List): Promise<void> {
     const simpler = list === 'moves' ? simplerParams : simplerThan
@@ -113,6 +140,19 @@ class Search {
 }
 
 const kindOf = (question: string): string => question.split(' ')[0]!
+
+/** The same question behind the same move, asked once less before. */
+function movedUp([behind, question, answer]: SimDecision, left: SimDecision): SimDecision {
+  const [name, times] = timesOf(question)
+  const [leftName, leftTimes] = timesOf(left[1])
+  if (behind !== left[0] || name !== leftName || times < leftTimes) return [behind, question, answer]
+  return [behind, times <= 2 ? name : `${name} ~${times - 1}`, answer]
+}
+
+function timesOf(question: string): [name: string, times: number] {
+  const [name, times = '1'] = question.split(' ~')
+  return [name!, Number(times)]
+}
 
 /** Particulars of a move name things: only flags are left out, and only numbers made smaller. */
 export function* simplerParams(params: Json): Generator<Json> {

@@ -29,8 +29,9 @@ const VERBS = [
 /** A verb of the store that answers later. */
 export type Verb = (typeof VERBS)[number]
 
-/** A verb of the port that no layer would see does not compile. */
-type Covered = Exclude<keyof Store, Verb | 'name' | 'now' | 'watch' | 'close'> extends never ? Verb : never
+/** A verb of the port that no layer would see does not compile. A layer wants snapshots whatever is below, so that they are tried. */
+type Covered =
+  Exclude<keyof Store, Verb | 'name' | 'now' | 'wantsSnapshots' | 'watch' | 'close'> extends never ? Verb : never
 
 /** Verbs whose answer may be there at once. */
 const AT_ONCE: ReadonlySet<Verb> = new Set<Verb>(['append', 'read'])
