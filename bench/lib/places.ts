@@ -26,7 +26,9 @@ function mapOf(url: string): SourceMap | null {
   if (known !== undefined) return known
   const path = /^file:.*\/dist\/.*\.js$/.test(url) ? `${fileURLToPath(url)}.map` : null
   const map =
-    path === null || !existsSync(path) ? null : new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload)
+    path === null || !existsSync(path)
+      ? null
+      : new SourceMap(JSON.parse(readFileSync(path, 'utf8')) as SourceMapPayload)
   maps.set(url, map)
   return map
 }

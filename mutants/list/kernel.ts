@@ -194,6 +194,26 @@ export const KERNEL: readonly Mutant[] = [
     ],
   },
   {
+    id: 'control-taken-twice',
+    rules: ['I6', 'I13', 'case 011'],
+    fault: 'A decision or a late result that was taken once is taken again: a second fact settles the same input.',
+    file: LEGALITY,
+    find: `return s.settled.has(input) ? no('I6'`,
+    replace: `return s.created === null ? no('I6'`,
+    caughtBy: [
+      {
+        test: 'src/kernel/legality.test.ts',
+        name: "turn.abort-asked > 'I6: by a settled input is refused'",
+        says: "expected null to be 'I6'",
+      },
+      {
+        test: 'src/kernel/legality.test.ts',
+        name: "call.approval-decided > 'I6: by a settled input is refused'",
+        says: "expected null to be 'I6'",
+      },
+    ],
+  },
+  {
     id: 'step-over-the-limit',
     rules: ['T4', 'case 042'],
     fault: 'The fold lets one step more begin than the limit says.',

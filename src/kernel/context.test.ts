@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { messageLine } from '../testing/sim/facts.ts'
+import { messageLine } from '../../test/kit/message-line.ts'
 import { entered, id, log, text, type Log } from '../../test/kit/log.ts'
 import { isBlankArgs, sizeOf } from './context.ts'
 import type { Draft } from './events.ts'

@@ -28,6 +28,10 @@ const refused = (finish: 'max-tokens' | 'unknown-stop' | 'refused'): Log =>
     .asked()
     .add({ ...log().asked().reply([{}]), finish } as never)
 
+/** The same after an input of that name was settled: nothing else may settle it (I6). */
+const known = (given: Log, input: string): Log =>
+  given.add({ type: 'input.rejected', input: inputId(input), lane: 'control', reason: 'stale' })
+
 const ask = (call: string): Draft => ({ type: 'call.approval-asked', call: id(call), argsHash: 'h', reason: 'why' })
 const decide = (call: string): Draft => ({
   type: 'call.approval-decided',
@@ -82,6 +86,13 @@ const limitDecide = (call = 't1limit'): Draft => ({
   goOn: true,
   input: inputId('yes'),
 })
+const childEnded: Draft = {
+  type: 'child.ended',
+  call: id('t1s1c1'),
+  session: 'c' as never,
+  outcome: { kind: 'completed' },
+  input: inputId('child'),
+}
 const compact = (upTo: number, summary = 's'): Draft => ({
   type: 'context.compacted',
   upTo,
@@ -133,6 +144,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
   'session.resumed': [
     ['between turns', fresh(), { type: 'session.resumed', input: inputId('r') }, null],
     ['in a turn', inTurn(), { type: 'session.resumed', input: inputId('r') }, 'I9'],
+    ['by a settled input', known(fresh(), 'r'), { type: 'session.resumed', input: inputId('r') }, 'I6'],
   ],
   'epoch.started': [
     ['the next one', fresh(), epoch(2), null],
@@ -158,6 +170,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['in a step', log().asked(), abort, null],
     ['outside a turn', fresh(), abort, 'I13'],
     ['a second time', abortedTurn(), abort, 'I13'],
+    ['by a settled input', known(inTurn(), 'stop'), abort, 'I6'],
   ],
   'turn.limit-asked': [
     ['at the limit', full(), limitAsk, null],
@@ -172,6 +185,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['for another question', full().add(limitAsk), limitDecide('t2limit'), 'A2'],
     ['a second time', full().add(limitAsk, limitDecide()), limitDecide(), 'A2'],
     ['outside a turn', fresh(), limitDecide(), 'T4'],
+    ['by a settled input', known(full().add(limitAsk), 'yes'), limitDecide(), 'I6'],
   ],
   'turn.ended': [
     ['completed', answered(), endTurn({ kind: 'completed' }), null],
@@ -369,6 +383,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['a second time', asked().add(decide('t1s1c1')), decide('t1s1c1'), 'A2'],
     ['after its end', asked().ended('t1s1c1', DENIED), decide('t1s1c1'), 'A2'],
     ['outside a step', inTurn(), decide('t1s1c1'), 'A2'],
+    ['by a settled input', known(asked(), 'yes'), decide('t1s1c1'), 'I6'],
   ],
   'call.deferred': [
     ['by a running call', started('write'), { type: 'call.deferred', call: id('t1s1c1'), what: 'w' }, null],
@@ -426,6 +441,8 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['after the call that it conflicts with', requested({ effect: 'write' }, {}).ran('t1s1c1'), begin('t1s1c2'), null],
   ],
   'call.ended': [
+    ['by an input', deferred(), { ...end(OK), input: inputId('answer') } as Draft, null],
+    ['by a settled input', known(deferred(), 'answer'), { ...end(OK), input: inputId('answer') } as Draft, 'I6'],
     ...endings('requested', requested({}), {
       ok: 'C2',
       error: 'C2',
@@ -508,6 +525,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['of a call that ended', started().ended('t1s1c1'), late(), 'C5'],
     ['of a call that never started', requested({}).ended('t1s1c1', NOT_STARTED), late(), 'C5'],
     ['a second time', started().ended('t1s1c1', TIMEOUT).add(late()), late(), 'C5'],
+    ['by a settled input', known(started().ended('t1s1c1', TIMEOUT), 'late'), late(), 'I6'],
   ],
 
   'child.spawned': [
@@ -525,18 +543,8 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ],
   ],
   'child.ended': [
-    [
-      'at any time',
-      fresh(),
-      {
-        type: 'child.ended',
-        call: id('t1s1c1'),
-        session: 'c' as never,
-        outcome: { kind: 'completed' },
-        input: inputId('x'),
-      },
-      null,
-    ],
+    ['at any time', fresh(), childEnded, null],
+    ['by a settled input', known(fresh(), 'child'), childEnded, 'I6'],
   ],
   'stop.vetoed': [
     ['after the last step', answered(), veto, null],
@@ -557,7 +565,16 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['of nothing but what is kept verbatim', inTurn().entered('go', LONG), compact(1), 'X3'],
   ],
   'context.compaction-refused': [['at any time', fresh(), { type: 'context.compaction-refused', reason: 'r' }, null]],
-  'loop.noted': [['at any time', fresh(), { type: 'loop.noted', key: 'k', value: 1 }, null]],
+  'loop.noted': [
+    ['at any time', fresh(), { type: 'loop.noted', key: 'k', value: 1 }, null],
+    ['by an input', fresh(), { type: 'loop.noted', key: 'k', value: 1, input: inputId('timer') }, null],
+    [
+      'by a settled input',
+      known(fresh(), 'timer'),
+      { type: 'loop.noted', key: 'k', value: 1, input: inputId('timer') },
+      'I6',
+    ],
+  ],
   'log.damaged': [
     [
       'at any time',

@@ -7,7 +7,7 @@ import type { Event, EventHead, EventOf, EventType } from './events.ts'
 import { canonicalJson } from '../util/json.ts'
 import { FORMAT } from './events.ts'
 import { sizeOf } from './context.ts'
-import { replyCallId, type CallId } from './ids.ts'
+import { replyCallId, type CallId, type InputId } from './ids.ts'
 import { isBlank, namesInOrder, type Part } from './message.ts'
 import type { CallOutcome, TurnOutcome } from './outcome.ts'
 import { barrier } from './plan.ts'
@@ -51,7 +51,7 @@ const RULES: Rules = {
         ? no('L6', `format ${e.format}, this version reads up to ${FORMAT}`)
         : null,
   'session.forked': (s) => (s.seq > 1 ? no('L1', 'a fork is the second event') : null),
-  'session.resumed': (s) => (s.turn === null ? null : no('I9', 'a turn is running')),
+  'session.resumed': (s, e) => (s.turn === null ? settledTwice(s, e.input) : no('I9', 'a turn is running')),
   'epoch.started': (s, e) =>
     e.n !== (s.epoch?.n ?? 0) + 1
       ? no('X1', `epoch ${e.n} after ${s.epoch?.n ?? 0}`)
@@ -61,17 +61,20 @@ const RULES: Rules = {
   'agent.switched': (s) => betweenSteps(s, 'G2'),
 
   'turn.started': turnStarted,
-  'turn.abort-asked': (s) => openTurn(s, 'I13', (turn) => (turn.abort === null ? null : no('I13', 'asked already'))),
+  'turn.abort-asked': (s, e) =>
+    openTurn(s, 'I13', (turn) => (turn.abort === null ? settledTwice(s, e.input) : no('I13', 'asked already'))),
   'turn.limit-asked': (s) =>
     openTurn(s, 'T4', (turn) => (turn.limitAsk === null ? atLimit(s, turn) : no('T4', 'asked already'))),
   'turn.limit-decided': (s, e) =>
     openTurn(s, 'T4', (turn) =>
-      turn.limitAsk?.id === e.ask && turn.limitAsk.decided === null ? null : no('A2', 'no such question is open'),
+      turn.limitAsk?.id === e.ask && turn.limitAsk.decided === null
+        ? settledTwice(s, e.input)
+        : no('A2', 'no such question is open'),
     ),
   'turn.ended': turnEnded,
 
   'input.entered': inputEntered,
-  'input.rejected': (s, e) => (s.settled.has(e.input) ? no('I6', `${e.input} is settled`) : null),
+  'input.rejected': (s, e) => settledTwice(s, e.input),
 
   'step.started': stepStarted,
   'step.refused': (s) =>
@@ -95,14 +98,15 @@ const RULES: Rules = {
           : innerCall(step.byId.get(e.parent)),
     ),
   'call.approval-asked': (s, e) => onCall(s, e.call, ['requested'], 'A2'),
-  'call.approval-decided': (s, e) => onCall(s, e.call, ['asked'], 'A2'),
+  'call.approval-decided': (s, e) => onCall(s, e.call, ['asked'], 'A2') ?? settledTwice(s, e.input),
   'call.deferred': (s, e) => onCall(s, e.call, ['started'], 'A4'),
   'call.started': callStarted,
   'call.ended': callEnded,
-  'call.ended-late': (s, e) => (s.stragglers.has(e.call) ? null : no('C5', `${e.call} is not waited for`)),
+  'call.ended-late': (s, e) =>
+    s.stragglers.has(e.call) ? settledTwice(s, e.input) : no('C5', `${e.call} is not waited for`),
 
   'child.spawned': (s, e) => onCall(s, e.call, ['started'], 'G1'),
-  'child.ended': legal,
+  'child.ended': (s, e) => settledTwice(s, e.input),
 
   'stop.vetoed': (s, e) =>
     openTurn(s, 'T5', (turn) =>
@@ -118,7 +122,7 @@ const RULES: Rules = {
     ),
   'context.compacted': compacted,
   'context.compaction-refused': legal,
-  'loop.noted': legal,
+  'loop.noted': (s, e) => (e.input === undefined ? null : settledTwice(s, e.input)),
   'log.damaged': legal,
 }
 
@@ -197,6 +201,11 @@ function inputEntered(s: State, e: EventOf<'input.entered'>): RuleBreak | null {
     if (s.step !== null && !isUnasked(s.step)) return no('I4', 'inputs enter at a gate')
     return turn.abort === null ? null : no('T7', 'the turn is aborted')
   })
+}
+
+/** Every input is settled once, whatever settles it (I6). */
+function settledTwice(s: State, input: InputId): RuleBreak | null {
+  return s.settled.has(input) ? no('I6', `${input} is settled`) : null
 }
 
 /** No wire takes an empty text, and a context that holds one would be refused for ever. */
@@ -325,7 +334,8 @@ function callEnded(s: State, e: EventOf<'call.ended'>): RuleBreak | null {
   if (!Object.hasOwn(ENDS, e.outcome.kind)) return newerOutcome(e.outcome)
   const status = onCall(s, e.call, ENDS[e.outcome.kind], 'C2')
   if (status !== null) return status
-  return e.content.length === 0 ? no('C2', 'a result without content') : null
+  if (e.content.length === 0) return no('C2', 'a result without content')
+  return e.input === undefined ? null : settledTwice(s, e.input)
 }
 
 function compacted(s: State, e: EventOf<'context.compacted'>): RuleBreak | null {

@@ -26,6 +26,7 @@ export function draftsAt(state: State): Event[] {
     ...replyDrafts(state),
     ...callDrafts(state),
     ...contextDrafts(state),
+    ...settledDrafts(state),
   ]
   return [...drafts.map((draft) => headed(state, draft)), ...headDrafts(state)]
 }
@@ -104,19 +105,33 @@ function turnDrafts({ turnN, turn }: State): Draft[] {
   ]
 }
 
-function inputDrafts({ settled }: State): Draft[] {
-  const old = [...settled].at(-1)
+function inputDrafts(_state: State): Draft[] {
   const entered = { type: 'input.entered', lane: 'steer', origin: user } as const
   return [
     { ...entered, input: NEW, content: said },
     { ...entered, input: NEW, content: unsaid },
     { ...entered, input: NEW, content: [] },
-    ...(old === undefined
-      ? []
-      : [
-          { ...entered, input: old, content: said },
-          { type: 'input.rejected', input: old, lane: 'steer', reason: 'x' } as const,
-        ]),
+  ]
+}
+
+/** Whatever settles an input, with one that is settled. */
+function settledDrafts({ settled, turnN, turn, step, stragglers }: State): Draft[] {
+  const input = [...settled].at(-1)
+  if (input === undefined) return []
+  const ended = { outcome: { kind: 'ok' }, content: said, input } as const
+  return [
+    { type: 'session.resumed', input },
+    { type: 'turn.abort-asked', input, reason: 'x', pending: 'keep', until: 0 },
+    { type: 'turn.limit-decided', ask: turn?.limitAsk?.id ?? limitAskId(turnN), goOn: true, input },
+    { type: 'input.entered', lane: 'steer', origin: user, input, content: said },
+    { type: 'input.rejected', input, lane: 'steer', reason: 'x' },
+    { type: 'child.ended', call: NOBODY, session: sessionId('c'), outcome: { kind: 'completed' }, input },
+    { type: 'loop.noted', key: 'k', value: null, input },
+    ...[...stragglers.keys()].map((call) => ({ type: 'call.ended-late', call, ...ended }) as const),
+    ...(step?.calls ?? []).flatMap(({ record: { id: call } }): Draft[] => [
+      { type: 'call.approval-decided', call, decision: 'allow', by: user, grant: 'once', input },
+      { type: 'call.ended', call, ...ended },
+    ]),
   ]
 }
 

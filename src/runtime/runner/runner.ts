@@ -40,16 +40,12 @@ import type { Granted, RunEnd, RunnerOptions, Warm } from './runner-options.ts'
 import type { Live } from '../session.ts'
 import { settleCalls } from './settle.ts'
 import { Sleep } from './sleep.ts'
+import { StallWatch } from './stall.ts'
 import { statusOf } from './status.ts'
 import { Viewpoint } from './view.ts'
 import type { SyncPoints } from '../sync-points.ts'
 import { WORDINGS, type Wording } from '../wording.ts'
 
-/** Effects in a row that change nothing: a loop that goes on asking is broken. */
-const IDLE_EFFECTS_MAX = 1_000
-/** Effects without a model call or a tool, after which others get their turn; and after which the loop, or a hook, is broken. */
-const BUSY_YIELD = 500
-const BUSY_MAX = 10_000
 /** Events between two snapshots, at least. */
 const SNAPSHOT_EVERY = 500
 
@@ -270,8 +266,7 @@ export class Runner implements Run {
   }
 
   async #drive(): Promise<RunEnd> {
-    let idle = 0
-    let busy = 0
+    const stall = new StallWatch()
     for (;;) {
       this.#sleeping.beginToLook()
       this.#stop.throwIfAborted()
@@ -296,19 +291,9 @@ export class Runner implements Run {
         if (!(error instanceof InputsGone)) throw error
         await this.#reload()
       }
-      if (this.#inference.live || this.#pool.isBusy) busy = 0
-      if (++busy % BUSY_YIELD === 0) await new Promise<void>((resolve) => this.clock.after(0, resolve))
-      if (busy > BUSY_MAX)
-        throw new TurnstepError(
-          'loop-stalled',
-          `loop "${this.agent.loop.name}" asked for ${busy} things, "${effect.kind}" last, and no model was called and no tool was run`,
-        )
-      idle = this.state.seq === seq && effect.kind !== 'wait' ? idle + 1 : 0
-      if (idle > IDLE_EFFECTS_MAX)
-        throw new TurnstepError(
-          'loop-stalled',
-          `loop "${this.agent.loop.name}" asked for "${effect.kind}" ${idle} times and nothing changed`,
-        )
+      const live = this.#inference.live || this.#pool.isBusy
+      stall.saw(this.agent.loop.name, effect, { changed: this.state.seq !== seq, live })
+      if (stall.isLongAtWork) await new Promise<void>((resolve) => this.clock.after(0, resolve))
     }
   }
 

@@ -1,6 +1,6 @@
 /** One line per event, for people: where it stands, its type, and what matters of it. */
 import type { Event, EventBody, EventOf, EventType } from '../../kernel/events.ts'
-import { textOf, type Message, type Part, type ReplyPart } from '../../kernel/message.ts'
+import { textOf, type Part, type ReplyPart } from '../../kernel/message.ts'
 import type { CallOutcome, TurnOutcome } from '../../kernel/outcome.ts'
 
 export function lineOf(event: Event): string {
@@ -58,7 +58,7 @@ function quote(text: string): string {
   return JSON.stringify(same.length > TEXT_MAX ? `${same.slice(0, TEXT_MAX)}…` : same)
 }
 
-function parts(content: readonly (Part | ReplyPart)[]): string {
+export function parts(content: readonly (Part | ReplyPart)[]): string {
   return quote(textOf(content))
 }
 
@@ -111,12 +111,4 @@ export function turnOutcome(outcome: TurnOutcome): string {
     case 'aborted':
       return `${outcome.kind}{${outcome.reason}}`
   }
-}
-
-/** One line per message of a context. */
-export function messageLine(message: Message): string {
-  if (message.role === 'user') return `user ${parts(message.content)}`
-  if (message.role === 'tool') return `tool ${message.call} ${message.outcome} ${parts(message.content)}`
-  const calls = message.calls.map((call) => `${call.name}(${call.args})`)
-  return ['assistant', parts(message.parts), ...calls].join(' ')
 }

@@ -156,8 +156,6 @@ class Run {
     return this.#options.without?.includes(mood) !== true
   }
 
-  // ── moves ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
   async #move(life: Life): Promise<void> {
     const { written, moves = MOVES } = this.#options
     const actions = new Map(

@@ -155,7 +155,7 @@ function timesOf(question: string): [name: string, times: number] {
 }
 
 /** Particulars of a move name things: only flags are left out, and only numbers made smaller. */
-export function* simplerParams(params: Json): Generator<Json> {
+function* simplerParams(params: Json): Generator<Json> {
   if (typeof params === 'number') yield* smallerThan(params)
   if (!isPlainObject(params)) return
   for (const [key, value] of Object.entries(params as { readonly [key: string]: Json })) {

@@ -102,8 +102,6 @@ export class Stage implements SimStage {
     })
   }
 
-  // ── processes ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
   worker(number: number): Worker | undefined {
     return this.workers.find((worker) => worker.number === number)
   }
@@ -160,8 +158,6 @@ export class Stage implements SimStage {
     }
   }
 
-  // ── bodies ─────────────────────────────────────────────────────────────────────────────────────────────────────────
-
   /** Bodies that wait to be let go, in processes that are not standing still. */
   get hanging(): Body[] {
     return [...this.#hanging.keys()].filter(({ process }) => this.worker(process)?.process.mortal.isFrozen !== true)
@@ -175,8 +171,6 @@ export class Stage implements SimStage {
   letAllGo(): void {
     for (const end of this.#hanging.values()) end.resolve()
   }
-
-  // ── what befalls ───────────────────────────────────────────────────────────────────────────────────────────────────
 
   #line(name: string, store: Store, mortal: () => Mortal): Store {
     const { fate, rates } = this.#options
@@ -225,8 +219,6 @@ export class Stage implements SimStage {
     mortal.clock.after(ms, () => end.resolve())
     return end.promise
   }
-
-  // ── faults ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Another drives it, or the store failed: it ends, and another may come up. */
   #notOpened(worker: Worker, error: unknown): void {
