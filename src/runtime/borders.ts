@@ -2,11 +2,25 @@
  * What user code hands to the runtime (tools, hooks, model adapters, callers), checked before it can reach the log. A wrong shape is
  * the fault of whoever gave it, and is answered there; it must not stop a runner or make the log differ from what was seen.
  */
+import { TurnstepError } from '../kernel/errors.ts'
 import type { Failure, Usage } from '../kernel/failure.ts'
 import type { Part } from '../kernel/message.ts'
 import { isPlainObject, type Json } from '../util/json.ts'
-import { messageOf } from '../util/text.ts'
+import { messageOf, quoted } from '../util/text.ts'
 import type { ModelEnd, ModelReply } from './ports.ts'
+
+/** The names that an object of options may have. Complete by its type. */
+export type Known<Options> = { readonly [Name in keyof Options]-?: unknown }
+
+/** Throws `config-invalid` on a name that nobody reads: what was meant by it would be left out without a word. */
+export function refuseUnknown(given: object, known: object, what: string): void {
+  if (!isPlainObject(given))
+    throw new TurnstepError('config-invalid', `${what} is told ${quoted(given)}; give an object, or leave it out`)
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(known, name))
+      throw new TurnstepError('config-invalid', `${what} has no "${name}"; known: ${Object.keys(known).join(', ')}`)
+  }
+}
 
 /** Base64 units of an image that may be logged and sent. */
 const IMAGE_UNITS_MAX = 8 * 2 ** 20

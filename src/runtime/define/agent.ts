@@ -3,6 +3,7 @@ import type { LoopSettings, Loop } from '../../kernel/effects.ts'
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { EpochContent, StepLimitPolicy, ToolSpec, TurnLimits } from '../../kernel/events.ts'
 import { canonicalJson, isPlainObject } from '../../util/json.ts'
+import { refuseUnknown } from '../borders.ts'
 import { PluginHost, type Emit } from './plugin-host.ts'
 import type { Plugin } from './plugin.ts'
 import type { Ids, Model } from '../ports.ts'
@@ -58,7 +59,7 @@ export interface AgentLimits {
 /** Declares an agent. Throws `config-invalid` on what can be seen to be wrong now. */
 export function agent(spec: AgentSpec): AgentSpec {
   if (!isPlainObject(spec)) throw misfit('an agent', spec, 'an object with `model`')
-  refuseUnknown(spec, Object.keys(FIELDS), 'agent')
+  refuseUnknown(spec, FIELDS, 'agent')
   for (const [name, { fits, wanted }] of Object.entries(FIELDS)) {
     const value = spec[name as keyof AgentSpec]
     if ((value !== undefined || name === 'model') && !fits(value)) throw misfit(name, value, wanted)
@@ -129,7 +130,7 @@ const LIMITS: { readonly [Name in keyof AgentLimits]-?: number | readonly string
 }
 
 function checkLimits(limits: AgentLimits): void {
-  refuseUnknown(limits, Object.keys(LIMITS), 'limits')
+  refuseUnknown(limits, LIMITS, 'limits')
   for (const [name, rule] of Object.entries(LIMITS)) {
     const value = limits[name as keyof AgentLimits]
     if (value === undefined) continue
@@ -143,13 +144,6 @@ function checkLimits(limits: AgentLimits): void {
         value,
         typeof rule === 'number' ? `a whole number from ${rule} up` : `one of ${rule.join(', ')}`,
       )
-  }
-}
-
-function refuseUnknown(object: object, known: readonly string[], what: string): void {
-  for (const key of Object.keys(object)) {
-    if (!known.includes(key))
-      throw new TurnstepError('config-invalid', `${what} has no "${key}"; known: ${known.join(', ')}`)
   }
 }
 
@@ -170,6 +164,7 @@ export class LiveAgent {
   readonly #own: readonly Tool[]
   readonly #ids: Ids
   #seen = -1
+  #preparedAt = -1
   #tools = new Map<string, Tool>()
   #content: EpochContent | null = null
 
@@ -197,6 +192,13 @@ export class LiveAgent {
   get tools(): ReadonlyMap<string, Tool> {
     this.#refresh()
     return this.#tools
+  }
+
+  /** While the model is at work for the first time, its tools load what their first call will need. */
+  prepareTools(): void {
+    if (this.#preparedAt === this.#seen) return
+    this.#preparedAt = this.#seen
+    for (const tool of this.#tools.values()) tool.prepare?.()
   }
 
   /** System text, tools and model, and the hash that names them (X1). Computed again only when plugins came or went. */

@@ -32,6 +32,7 @@ export function tool<Input = Args>(definition: ToolDefinition<Input>): Tool {
     guard: definition.guard ?? (effect === 'read' ? 'progress' : 'strict'),
     timeoutMs,
     parameters: schema.parameters,
+    prepare: () => schema.prepare(),
     validate: (args) => after(schema.check(args), (checked) => judge(name, schema, typed, checked)),
     resources: (args) => resourcesOf(definition, effect, () => typed.of(args)),
     identity: (args) => identityOf(definition, () => typed.of(args)),

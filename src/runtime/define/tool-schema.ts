@@ -23,6 +23,8 @@ export interface ToolSchema {
   readonly parameters: JsonSchema & Json
   /** Whether a check gives another value than it was given: defaults filled in, strings made numbers. */
   readonly transforms: boolean
+  /** Has the first check find everything loaded. */
+  prepare(): void
   /** Never throws, never rejects. */
   check(args: Args): Maybe<Checked>
 }
@@ -35,7 +37,14 @@ export function toolSchema(name: string, input: InputSchema<unknown>): ToolSchem
   const isStandard = isPlainObject(input) || typeof input === 'function' ? '~standard' in input : false
   if (isStandard) return standardSchema(name, input as StandardSchemaV1)
   const described = describedBy(name, input)
-  return { parameters: described.parameters, transforms: false, check: (args) => checkJson(described, args) }
+  return {
+    parameters: described.parameters,
+    transforms: false,
+    prepare: () => {
+      if (!compiled.has(described.text)) void compileOnce(described)
+    },
+    check: (args) => checkJson(described, args),
+  }
 }
 
 /** A schema as a model reads it in an error: compact, and of bounded length. */
@@ -48,6 +57,7 @@ function standardSchema(name: string, input: StandardSchemaV1): ToolSchema {
   return {
     parameters: describedBy(name, described).parameters,
     transforms: true,
+    prepare() {},
     check: (args) => checkStandard(input, args),
   }
 }

@@ -118,6 +118,8 @@ export interface Tool {
   /** JSON Schema for the model. */
   readonly parameters: Json
   /** Checks parsed arguments. The value is what the body gets; the message is for the model. */
+  /** Loads what the first check will need, while there is time for it: a model is at work. Never throws, and need not be called. */
+  prepare?(): void
   validate(args: Args): Promise<Validated> | Validated
   resources(args: Args): readonly ResourceUse[]
   identity(args: Args): string | null

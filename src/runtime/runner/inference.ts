@@ -137,6 +137,7 @@ export class Inference {
       ...(options === null ? {} : { options }),
     }
     this.#read(flight, request)
+    run.agent.prepareTools()
     return 'begun'
   }
 

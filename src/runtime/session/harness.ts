@@ -5,8 +5,9 @@
 import type { Loop } from '../../kernel/effects.ts'
 import { TurnstepError } from '../../kernel/errors.ts'
 import { sessionId, type SessionId } from '../../kernel/ids.ts'
-import { LiveAgent, type AgentSpec } from '../define/agent.ts'
+import { agent as checkedAgent, LiveAgent, type AgentSpec } from '../define/agent.ts'
 import { askHook } from '../ask-hook.ts'
+import { refuseUnknown, type Known } from '../borders.ts'
 import type { AbortScope } from '../../util/signal.ts'
 import { Driver, type DriverHost } from './driver.ts'
 import { LiveBus } from './live.ts'
@@ -57,6 +58,19 @@ export interface OpenOptions {
   readonly readonly?: boolean
 }
 
+/** The names of what a harness is told. */
+export const HARNESS_OPTIONS: Known<HarnessOptions> = {
+  agents: true,
+  plugins: true,
+  locale: true,
+  onError: true,
+  leaseTtlMs: true,
+  pollMs: true,
+}
+
+/** The names of what opening is told. */
+export const OPEN_OPTIONS: Known<OpenOptions> = { session: true, readonly: true }
+
 const CLOSE_GRACE_MS = 5_000
 const SESSION_ID = /^[\p{L}\p{N}_][\p{L}\p{N}_.:@-]{0,127}$/u
 
@@ -93,6 +107,7 @@ export class Harness {
    */
   async open(agent: AgentSpec | string, options: OpenOptions = {}): Promise<Session> {
     this.#throwIfClosed()
+    refuseUnknown(options, OPEN_OPTIONS, 'harness.open')
     const spec = typeof agent === 'string' ? this.#specOf(agent) : agent
     const session = checkedId(options.session ?? this.#ports.ids.next())
     if (options.readonly === true) return this.#openReadonly(session)
@@ -222,6 +237,8 @@ export class Harness {
   #liveAgent(spec: AgentSpec): LiveAgent {
     const known = this.#agents.get(spec)
     if (known !== undefined) return known
+    // It need not have come from `agent()`: what is wrong in it is said before anything runs.
+    checkedAgent(spec)
     const model = typeof spec.model === 'string' ? this.#ports.resolveModel(spec.model) : spec.model
     const live = new LiveAgent(spec, {
       model,

@@ -50,3 +50,39 @@ describe('the queue of a session', () => {
     })
   })
 })
+
+describe('an option that there is not', () => {
+  // For those who have no types. What was meant by it would be left out without a word: a hash that binds nothing (A2), an id that is no key (I1).
+  const wrong = { argHash: 'h', nope: 1 } as object
+  const refused = (verb: string) => ({
+    code: 'config-invalid',
+    message: expect.stringMatching(new RegExp(`^${verb} has no "argHash"; known: `)),
+  })
+
+  it('is refused by every verb that posts, and nothing is posted', async () => {
+    const session = await handleOf()
+    await expect(session.send('x', wrong)).rejects.toMatchObject(refused('send'))
+    await expect(session.steer('x', wrong)).rejects.toMatchObject(refused('steer'))
+    await expect(session.note('x', wrong)).rejects.toMatchObject(refused('note'))
+    await expect(session.abort(wrong)).rejects.toMatchObject(refused('abort'))
+    await expect(session.approve('c', wrong)).rejects.toMatchObject(refused('approve'))
+    await expect(session.deny('c', wrong)).rejects.toMatchObject(refused('deny'))
+    await expect(session.answer('c', 'x', wrong)).rejects.toMatchObject(refused('answer'))
+    await expect(session.resume(wrong)).rejects.toMatchObject(refused('resume'))
+    expect(await session.queue.list()).toEqual([])
+  })
+
+  it('is refused by every verb that reads, and by a move', async () => {
+    const session = await handleOf('a')
+    await expect(session.history(wrong)).rejects.toMatchObject(refused('history'))
+    await expect(session.watch(wrong).next()).rejects.toMatchObject(refused('watch'))
+    await expect(session.queue.move('a', wrong)).rejects.toMatchObject(refused('queue.move'))
+  })
+
+  it('lists those there are', async () => {
+    const session = await handleOf()
+    await expect(session.approve('c', wrong)).rejects.toThrow(
+      'approve has no "argHash"; known: id, from, expiresInMs, always, argsHash',
+    )
+  })
+})

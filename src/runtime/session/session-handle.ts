@@ -31,6 +31,7 @@ import type {
 import { statusOf } from '../runner/status.ts'
 import type { WarmStates } from './warm-states.ts'
 import type { TurnOptions } from './turn-filter.ts'
+import { checkOptions } from './verb-options.ts'
 import { ReceiptHandle, TurnHandle } from './turn-handle.ts'
 
 export interface HandleOptions {
@@ -61,19 +62,23 @@ export class StoredSession implements SessionHandle {
     return queueOf(this.options)
   }
 
-  send(content: Content, options: PostOptions = {}): Promise<Turn> {
+  async send(content: Content, options: PostOptions = {}): Promise<Turn> {
+    checkOptions('send', options)
     return this.#postMessage('followup', content, options)
   }
 
-  steer(content: Content, options: SteerOptions = {}): Promise<Turn> {
+  async steer(content: Content, options: SteerOptions = {}): Promise<Turn> {
+    checkOptions('steer', options)
     return this.#postMessage('steer', content, options, options.promptness)
   }
 
-  note(content: Content, options: PostOptions = {}): Promise<Receipt> {
+  async note(content: Content, options: PostOptions = {}): Promise<Receipt> {
+    checkOptions('note', options)
     return this.#postMessage('note', content, options)
   }
 
   async abort(options: AbortOptions = {}): Promise<Receipt> {
+    checkOptions('abort', options)
     const { reason = 'the user asked for it', pending = 'keep', graceMs } = options
     if (!['keep', 'return', 'drop'].includes(pending))
       throw new TurnstepError(
@@ -84,7 +89,8 @@ export class StoredSession implements SessionHandle {
     return this.#postControl({ kind: 'abort', reason, pending, ...(graceMs === undefined ? {} : { graceMs }) }, options)
   }
 
-  approve(call: string, options: ApproveOptions = {}): Promise<Receipt> {
+  async approve(call: string, options: ApproveOptions = {}): Promise<Receipt> {
+    checkOptions('approve', options)
     const { always = false, argsHash } = options
     const bound = argsHash === undefined ? {} : { argsHash }
     return this.#postControl(
@@ -93,13 +99,15 @@ export class StoredSession implements SessionHandle {
     )
   }
 
-  deny(call: string, options: DenyOptions = {}): Promise<Receipt> {
+  async deny(call: string, options: DenyOptions = {}): Promise<Receipt> {
+    checkOptions('deny', options)
     const { reason, argsHash } = options
     const more = { ...(argsHash === undefined ? {} : { argsHash }), ...(reason === undefined ? {} : { reason }) }
     return this.#postControl({ kind: 'decide', call: callId(call), decision: 'deny', grant: 'once', ...more }, options)
   }
 
-  answer(call: string, content: Content, options: AnswerOptions = {}): Promise<Receipt> {
+  async answer(call: string, content: Content, options: AnswerOptions = {}): Promise<Receipt> {
+    checkOptions('answer', options)
     const parts = partsOf(content)
     const message = typeof content === 'string' ? content : 'failed'
     const outcome =
@@ -107,7 +115,8 @@ export class StoredSession implements SessionHandle {
     return this.#postControl({ kind: 'answer', call: callId(call), outcome, content: parts }, options)
   }
 
-  resume(options: PostOptions = {}): Promise<Receipt> {
+  async resume(options: PostOptions = {}): Promise<Receipt> {
+    checkOptions('resume', options)
     return this.#postControl({ kind: 'resume' }, options)
   }
 
@@ -118,6 +127,7 @@ export class StoredSession implements SessionHandle {
   }
 
   async *watch(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Watched> {
+    checkOptions('watch', options)
     const { store, bus, session } = this.options
     const after = options.after ?? (await store.read(session, { limit: 0 })).tail
     const scope = new AbortScope(this.#closing)
@@ -133,6 +143,7 @@ export class StoredSession implements SessionHandle {
   }
 
   async history(options: { readonly after?: number; readonly limit?: number } = {}): Promise<readonly Event[]> {
+    checkOptions('history', options)
     const { events, damage } = await this.options.store.read(this.id, options)
     if (damage !== null) throw damagedLog(this.id, damage)
     return events
@@ -260,8 +271,10 @@ function queueOf(options: HandleOptions): Queue {
     edit: (id, content) => change(id, () => store.edit(session, inputId(id), { content: partsOf(content) })),
     convert: (id, lane) => change(id, () => store.edit(session, inputId(id), { lane })),
     withdraw: (id) => change(id, () => store.withdraw(session, inputId(id))),
-    move: (id, { before } = {}) =>
+    move: (id, where = {}) =>
       change(id, async () => {
+        checkOptions('queue.move', where)
+        const { before } = where
         const moved = await store.move(session, inputId(id), before === undefined ? null : inputId(before))
         // The store says only that one of the two is not there.
         if (moved.kind === 'missing' && before !== undefined && (await store.receipt(session, inputId(id))) !== null)
