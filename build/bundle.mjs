@@ -25,7 +25,7 @@ const readLoads = {
       for (const imported of this.getModuleInfo(id)?.importedIds ?? []) visit(imported, seen)
     }
     visit(sourceOf('index'), library)
-    visit(sourceOf('cli/process'), commandLine)
+    visit(sourceOf('cli/bin'), commandLine)
   },
 }
 

@@ -12,8 +12,8 @@ export const CALLS: readonly Mutant[] = [
     rules: ['C3', 'case 061'],
     fault: 'A write runs before the log says so: after a crash it is taken for one that never started, and runs again.',
     file: POOL,
-    find: `after(journal.flush(), () => after(sync.reach('before-body')`,
-    replace: `after(undefined, () => after(sync.reach('before-body')`,
+    find: `const flushing = journal.flush()`,
+    replace: `const flushing = undefined`,
     caughtBy: [
       {
         test: 'test/crash/sync-points.test.ts',
@@ -111,9 +111,10 @@ export const CALLS: readonly Mutant[] = [
     rules: ['A1', 'A2', 'case 086'],
     fault: 'An "always" of the user beats a denial.',
     file: JUDGE,
-    find: `if (verdict.kind !== 'ask' || !this`,
-    replace: `if (verdict.kind === 'allow' || !this.#run.state.grants.size) return verdict
-    if (verdict.kind !== 'deny' && !this`,
+    find: `if (verdict.kind === 'deny') {
+      this`,
+    replace: `if (verdict.kind === 'deny' && this.#run.state.grants.size === 0) {
+      this`,
     caughtBy: [scenario('grant_holds_though_a_policy_asks', '- 3.1 call.ended t3s1c1 denied{policy}')],
   },
   {
@@ -128,6 +129,21 @@ export const CALLS: readonly Mutant[] = [
         test: 'test/cases/approvals.test.ts',
         name: 'what a question and its answer are bound to > A2: the hash of a question is that of the arguments it shows, a plugin having replaced those of the model',
         says: 'to be',
+      },
+    ],
+  },
+  {
+    id: 'asked-before-it-was-rewritten',
+    rules: ['A1', 'A2', 'case 087'],
+    fault: 'A plugin makes of a small payment a big one, and nobody is asked: the small one needed no yes.',
+    file: JUDGE,
+    find: `const own = tool.approval(args)`,
+    replace: `const own = tool.approval(record.args)`,
+    caughtBy: [
+      {
+        test: 'test/cases/approvals.test.ts',
+        name: 'what a question and its answer are bound to > A1 A2: a tool is asked about what a plugin made of its call: a person about big payments, and nobody about small ones',
+        says: 'call.approval-asked',
       },
     ],
   },

@@ -515,4 +515,35 @@ export const RUNNING: readonly Mutant[] = [
       },
     ],
   },
+  {
+    id: 'grace-by-the-clock',
+    rules: ['T7'],
+    fault: 'A clock that is set back keeps an aborted turn going for as long as it was set back.',
+    file: 'src/runtime/runner/grace.ts',
+    find: `? Math.max(now, this.#over) : now`,
+    replace: `? now : now`,
+    caughtBy: [
+      {
+        test: 'test/cases/abort.test.ts',
+        name: 'the grace of an abort > T7: is not stretched by a clock that is set back, whatever comes in meanwhile',
+        says: 'five seconds have passed',
+      },
+    ],
+  },
+  {
+    id: 'cut-log-not-noticed',
+    rules: ['L5'],
+    fault:
+      'Who follows a damaged log that is mended and grows again is never shown what stands where the lost part stood.',
+    file: 'src/runtime/session/follow.ts',
+    find: `if (events.length === 0 || events[0]!.fence <= fence) return false`,
+    replace: `if (events.length >= 0) return false`,
+    caughtBy: [
+      {
+        test: 'test/cases/damage.test.ts',
+        name: 'a log that was damaged > L5: whoever watched the part that was lost sees where the log goes on instead, also once it is longer than it was',
+        says: 'were lost and set aside',
+      },
+    ],
+  },
 ]

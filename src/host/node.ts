@@ -36,7 +36,6 @@ function uuidv7(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
 }
 
-
 /** Null until it is worth its loading, which takes a sixth of the time that Node itself takes to start. */
 let loaded: typeof Crypto | null = null
 const crypto = (): typeof Crypto => (loaded ??= process.getBuiltinModule('node:crypto'))

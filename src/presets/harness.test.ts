@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../models/scripted/index.ts'
 import { agent } from '../runtime/define/agent.ts'
 import type { Plugin } from '../runtime/define/plugin.ts'
+import { memoryStore } from './adapters.ts'
 import { createHarness, open } from './harness.ts'
 
 function watched() {
@@ -11,6 +12,47 @@ function watched() {
 }
 
 const guide = agent({ model: scriptedModel([{ emit: [{ text: 'Hello.' }] }]) })
+
+describe('an option that there is not', () => {
+  // For those who have no types.
+  const wrong = { store: 'memory', sesion: 'trip' } as object
+
+  it('is refused by createHarness and by open, which quote it and list those there are', async () => {
+    await expect(createHarness(wrong)).rejects.toMatchObject({
+      code: 'config-invalid',
+      message:
+        'createHarness has no "sesion"; known: store, agents, plugins, locale, onError, leaseTtlMs, pollMs, clock, ids, random, loop, owner, resolveModel, sync',
+    })
+    await expect(open(guide, wrong)).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringMatching(/^open has no "sesion"; known: session, readonly, store, /),
+    })
+    await expect(createHarness({ session: 'trip' } as object)).rejects.toMatchObject({
+      message: expect.stringContaining('createHarness has no "session"'),
+    })
+  })
+
+  it('is refused by harness.open, before there is such a session', async () => {
+    await using harness = await createHarness({ store: 'memory' })
+    await expect(harness.open(guide, { sesion: 'trip' } as object)).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: 'harness.open has no "sesion"; known: session, readonly',
+    })
+    await expect(harness.open(guide, 'trip' as never)).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: 'harness.open is told "trip"; give an object, or leave it out',
+    })
+    expect(await harness.list()).toEqual([])
+  })
+
+  it('is refused in an agent that did not come from `agent()`', async () => {
+    await using harness = await createHarness({ store: 'memory' })
+    await expect(harness.open({ ...guide, modle: 'x' } as typeof guide)).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining('agent has no "modle"'),
+    })
+  })
+})
 
 describe('open', () => {
   it('closes the harness with the session that it was made for, once', async () => {
@@ -22,6 +64,15 @@ describe('open', () => {
     await session.close()
     await session[Symbol.asyncDispose]()
     expect(unloaded).toEqual(['watch'])
+  })
+
+  it('opens the named session, for reading only where that is asked for', async () => {
+    const store = memoryStore()
+    await (await open(guide, { store, session: 'trip' })).close()
+    const session = await open(guide, { store, session: 'trip', readonly: true })
+    expect(session.id).toBe('trip')
+    await expect(session.send('Hi')).rejects.toMatchObject({ code: 'session-readonly' })
+    await session.close()
   })
 
   it('closes the harness where the session cannot be opened', async () => {

@@ -3,7 +3,15 @@ import { ensureHome, ownerName, pathsOf } from '../host/paths.ts'
 import { nodeClock, nodeIds, nodeRandom } from '../host/node.ts'
 import { react } from '../plugins/react/react.ts'
 import type { AgentSpec } from '../runtime/define/agent.ts'
-import { Harness, type HarnessOptions, type HarnessPorts, type OpenOptions } from '../runtime/session/harness.ts'
+import { refuseUnknown, type Known } from '../runtime/borders.ts'
+import {
+  Harness,
+  HARNESS_OPTIONS,
+  OPEN_OPTIONS,
+  type HarnessOptions,
+  type HarnessPorts,
+  type OpenOptions,
+} from '../runtime/session/harness.ts'
 import type { Store } from '../runtime/ports.ts'
 import type { Session } from '../runtime/session.ts'
 import { memoryStore, resolveModel, sqliteStore } from './adapters.ts'
@@ -17,11 +25,28 @@ export interface CreateOptions extends HarnessOptions, Partial<Omit<HarnessPorts
   readonly store?: Store | string
 }
 
+const CREATE_OPTIONS: Known<CreateOptions> = {
+  store: true,
+  ...HARNESS_OPTIONS,
+  clock: true,
+  ids: true,
+  random: true,
+  loop: true,
+  owner: true,
+  resolveModel: true,
+  sync: true,
+}
+
 /**
  * Makes a harness with every port filled: give only what you want otherwise. Close it when done. Throws `store-unwritable`,
- * `store-driver-missing` and the like, as a `TurnstepError`.
+ * `store-driver-missing` and the like, as a `TurnstepError`; `config-invalid` for an option that there is not.
  */
 export async function createHarness(options: CreateOptions = {}): Promise<Harness> {
+  refuseUnknown(options, CREATE_OPTIONS, 'createHarness')
+  return harnessOf(options)
+}
+
+async function harnessOf(options: CreateOptions): Promise<Harness> {
   const clock = options.clock ?? nodeClock
   const ids = options.ids ?? nodeIds
   const ports: HarnessPorts = {
@@ -52,12 +77,17 @@ async function openStore(
 
 /**
  * Opens one session for work; run the program again and it continues. Closing the session closes the harness that was made for it.
- * Throws `session-busy` if somebody else drives it now.
+ * Throws `session-busy` if somebody else drives it now, `config-invalid` for an option that there is not.
  */
 export async function open(agent: AgentSpec, options: CreateOptions & OpenOptions = {}): Promise<Session> {
-  const harness = await createHarness(options)
+  refuseUnknown(options, { ...OPEN_OPTIONS, ...CREATE_OPTIONS }, 'open')
+  const { session, readonly, ...rest } = options
+  const harness = await harnessOf(rest)
   try {
-    return await harness.openOnly(agent, options)
+    return await harness.openOnly(agent, {
+      ...(session === undefined ? {} : { session }),
+      ...(readonly === undefined ? {} : { readonly }),
+    })
   } catch (error) {
     await harness.close()
     throw error

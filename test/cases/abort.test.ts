@@ -5,7 +5,7 @@ import type { Model, ModelChunk } from '../../src/runtime/ports.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { deferred } from '../../src/util/deferred.ts'
-import { agentOf, eventsOf, linesOf, overStore, soon, strictModel, toolOf, useBenches } from './bench.ts'
+import { agentOf, eventsOf, heldTool, linesOf, overStore, soon, strictModel, toolOf, useBenches } from './bench.ts'
 
 const bench = useBenches()
 
@@ -241,5 +241,37 @@ describe('the signal of a turn', () => {
     expect(await turn.outcome).toMatchObject({ kind: 'aborted' })
     expect(signals).toHaveLength(1)
     expect(getEventListeners(signals[0]!, 'abort')).toEqual([])
+  })
+})
+
+describe('the grace of an abort', () => {
+  it('T7: is not stretched by a clock that is set back, whatever comes in meanwhile', async () => {
+    const clock = new FakeClock()
+    let behindMs = 0
+    const wall = { now: () => clock.now() - behindMs, after: clock.after.bind(clock) }
+    const one = bench(memoryStore({ clock: wall }), clock)
+    const deaf = heldTool('deaf', { effect: 'write' })
+    const model = strictModel([{ emit: [{ call: { name: 'deaf' } }] }, { emit: [{ text: 'next' }] }])
+    const session = await one.harness().open(agentOf(model, { tools: [deaf.tool] }))
+    const turn = await session.send('go')
+    await deaf.started()
+    const ended = async (): Promise<boolean> => (await eventsOf(session, 'turn.ended')).length > 0
+    await session.abort({ graceMs: 5_000 })
+    await soon(async () => (await eventsOf(session, 'turn.abort-asked')).length > 0)
+
+    behindMs = 3_600_000
+    for (let second = 1; second < 5; second++) {
+      await one.clock.advance(1_000)
+      await session.note(`${second} s`)
+      await clock.settle()
+      expect(await ended()).toBe(false)
+    }
+    await one.clock.advance(1_000)
+    await clock.settle()
+    expect(await ended(), 'five seconds have passed').toBe(true)
+    expect(await turn.outcome).toMatchObject({ kind: 'aborted' })
+    expect(await eventsOf(session, 'call.ended')).toMatchObject([{ outcome: { kind: 'unknown', reason: 'aborted' } }])
+    expect(await (await session.send('next')).outcome).toMatchObject({ kind: 'completed' })
+    deaf.starts[0]!.end('late')
   })
 })

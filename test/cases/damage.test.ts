@@ -1,15 +1,19 @@
 /** Cases about a log that was damaged on disk, and a disk that is full: what is left is used, what is lost is said, aloud and once. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { TurnstepError } from '../../src/kernel/errors.ts'
+import type { Event } from '../../src/kernel/events.ts'
 import { emptyState, fold } from '../../src/kernel/fold.ts'
 import { inputId, sessionId } from '../../src/kernel/ids.ts'
 import type { Script } from '../../src/models/scripted/index.ts'
 import type { Append, Store } from '../../src/runtime/ports.ts'
-import type { Session } from '../../src/runtime/session.ts'
+import type { Session, SessionHandle } from '../../src/runtime/session.ts'
+import { Follower } from '../../src/runtime/session/follow.ts'
+import { LiveBus } from '../../src/runtime/session/live.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import type { SqliteBench } from '../../src/stores/sqlite/bench.case.ts'
 import { sqliteBench } from '../../src/stores/sqlite/bench.case.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { AbortScope } from '../../src/util/signal.ts'
 import {
   agentOf,
   eventsOf,
@@ -146,6 +150,100 @@ describe('a log that was damaged', () => {
       }
     },
   )
+
+  /** What a watcher is shown of the log, as it comes. */
+  function watching(session: SessionHandle, after?: number) {
+    const seen: Event[] = []
+    const ended = (async (): Promise<void> => {
+      const options = after === undefined ? {} : { after }
+      for await (const one of session.watch(options)) if (one.kind === 'event') seen.push(one.event)
+    })()
+    ended.catch(() => {})
+    return { seen, ended }
+  }
+
+  it.each(DAMAGES.slice(0, 2))(
+    'L5: %s: whoever watches from the end of it sees that it was mended by another process, and all that follows',
+    async (_what, sql) => {
+      const { file, one, spec, commit } = await damaged(sql)
+      const reader = await one.harness().attach('s')
+      const { seen } = watching(reader)
+      await one.clock.advance(1_000)
+      expect(seen).toEqual([])
+      const other = bench(unclosed(await file.another()), file.clock, 'other')
+      const session = await other.harness().open(spec, { session: 's' })
+      expect(await other.settle((await session.send('four')).outcome)).toMatchObject({ kind: 'completed' })
+      await other.settle(session.settled())
+      const history = await session.history()
+      await one.run(() => seen.at(-1)?.seq === history.length)
+      expect(seen[0]).toMatchObject({ type: 'log.damaged', seq: commit })
+      expect(seen).toEqual(history.slice(commit - 1))
+    },
+  )
+
+  it('L5: whoever watched the part that was lost sees where the log goes on instead, also once it is longer than it was', async () => {
+    const file = await sqliteBench()
+    files.push(file)
+    const one = bench(unclosed(file.store), file.clock)
+    const model = strictModel(answers)
+    const spec = agentOf(model)
+    const first = await one.harness().open(spec, { session: 's' })
+    for (const input of ['one', 'two']) await (await first.send(input)).outcome
+    await first.settled()
+    await first.close()
+    const before = await first.history()
+    const held = new Follower({
+      ...{ store: file.store, bus: new LiveBus(), session: sessionId('s'), scope: new AbortScope() },
+      after: 0,
+    })
+    expect((await held.next())!.events).toEqual(before)
+    const { seen } = watching(await one.harness().attach('s'), 0)
+    await one.run(() => seen.length === before.length)
+    file.raw().exec(`delete from commits where first_seq = (select max(first_seq) from commits where first_seq < 20)`)
+
+    const session = await one.harness().open(spec, { session: 's' })
+    for (const input of ['three', 'four', 'five']) await one.settle((await session.send(input)).outcome)
+    await session.settled()
+    const history = await session.history()
+    const cut = history.findIndex((event) => event.type === 'log.damaged')
+    expect(cut).toBeGreaterThan(0)
+    expect(history.length).toBeGreaterThan(before.length)
+    await one.run(() => seen.at(-1)?.seq === history.length)
+    expect(seen).toEqual([...before, ...history.slice(cut)])
+    // Nothing was read in between: the end of the log alone does not show that it was cut.
+    expect((await held.next())!.events).toEqual(history.slice(cut))
+    held.close()
+  })
+
+  it('L5: is shown to whoever watches at once, though the log is shorter than it was', async () => {
+    const { file, one, before, commit } = await damaged(DAMAGES[0]![1])
+    const { seen } = watching(await one.harness().attach('s'))
+    await one.clock.advance(1_000)
+    const [store, session] = [await file.another(), sessionId('s')]
+    const lease = await store.acquire(session, { owner: 'another process', ttlMs: 60_000 })
+    if (lease.kind !== 'acquired') throw new Error(lease.kind)
+    await one.clock.advance(1_000)
+    const { at } = before.at(-1)!
+    const fact: Event = {
+      ...{ type: 'log.damaged', from: commit, reason: 'r', quarantined: 1, reopened: [], content: [] },
+      ...{ seq: commit, at, fence: lease.fence, turn: 0, step: 0 },
+    }
+    await store.append({ session, fence: lease.fence, tail: commit - 1, events: [fact], consume: [] })
+    await one.run(() => seen.length > 0)
+    expect(seen).toEqual([fact])
+    await store.release(session, lease.fence, { wake: [] })
+  })
+
+  it('L5: a turn that was posted to a damaged log from elsewhere is followed to its end', async () => {
+    const { file, one, spec } = await damaged(DAMAGES[0]![1])
+    const turn = await (await one.harness().attach('s')).steer('wait')
+    const { outcome } = turn
+    await one.clock.advance(1_000)
+    const other = bench(unclosed(await file.another()), file.clock, 'other')
+    const session = await other.harness().open(spec, { session: 's' })
+    expect(await one.settle(outcome)).toMatchObject({ kind: 'completed' })
+    await other.settle(session.settled())
+  })
 
   it('case 054: what was set aside can still be looked at', async () => {
     const { one, spec, commit, raw } = await damaged(

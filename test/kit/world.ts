@@ -3,7 +3,12 @@
  * is left fails the test, as does an error that nobody expected.
  */
 import { afterEach, expect } from 'vitest'
-import { Process, World as PlainWorld, type ProcessOptions, type WorldOptions } from '../../src/testing/sim/world.ts'
+import {
+  World as PlainWorld,
+  type Process,
+  type ProcessOptions,
+  type WorldOptions,
+} from '../../src/testing/sim/world.ts'
 import { testPlugins } from '../setup/plugins.ts'
 
 export { LEASE_MS } from '../../src/testing/sim/world.ts'

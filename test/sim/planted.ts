@@ -120,6 +120,9 @@ function losesCount(world: SimWorld): AgentSpec {
   return agent({ model: 'any', plugins: [counting] })
 }
 
+/** It never lets a session be driven that is due. */
+const sleepsOn: Plugin = { name: 'asleep', setup: (scope) => scope.on('decideWake', () => false) }
+
 export const PLANTED: Readonly<Record<string, Planted>> = {
   'a store that does not hold back an append for what is pending': {
     rule: 'I4',
@@ -141,6 +144,10 @@ export const PLANTED: Readonly<Record<string, Planted>> = {
   'a tool that says idempotent and is not': {
     rule: 'paid once',
     options: { agent: paysTwice },
+  },
+  'a plugin that lets nobody wake': {
+    rule: 'W3',
+    options: { agent: (world) => agent({ ...simulatedAgent(world), plugins: [sleepsOn] }) },
   },
   'a plugin that loses count in a crash': { rule: 'counted', options: { agent: losesCount } },
 }

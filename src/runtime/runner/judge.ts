@@ -1,6 +1,6 @@
 /**
- * From a requested call to one that may start (C8, C9, T6, A1, A2): validate, guard, ask policy, ask for approval. In model order,
- * before any body runs, so that all questions of a batch are open at once. What was let through is remembered here only; it is
+ * From a requested call to one that may start (C8, C9, T6, A1, A2): validate, guard, ask policy, validate what it rewrote, ask the
+ * tool whether that needs a person, ask for approval. In model order, before any body runs, so that all questions of a batch are open at once. What was let through is remembered here only; it is
  * judged again after a crash, and what was denied or asked is a fact.
  */
 import type { CallRecord } from '../../kernel/events.ts'
@@ -31,6 +31,10 @@ export interface Prepared {
 }
 
 type Judged = 'done' | 'control'
+
+type Question = Extract<CallDecision, { kind: 'ask' }>
+
+const NO_SAY: CallDecision = { kind: 'allow' }
 
 /** How long a schema may take to check arguments. */
 const VALIDATE_MS = 30_000
@@ -133,15 +137,13 @@ export class Judge {
     return true
   }
 
-  /** Deny beats ask beats allow, whatever the source (A1). A hook that fails denies: a broken policy must not open a door. */
+  /** What the plugins say; a hook that fails denies: a broken policy must not open a door (A1). */
   #policy(call: Call, prepared: Prepared): Maybe<CallDecision | 'control'> {
-    const reason = prepared.tool.approval(prepared.args)
-    const own: CallDecision = reason === null ? { kind: 'allow' } : { kind: 'ask', reason }
-    return hasHook(this.#run, 'decideCall') ? this.#askPolicy(call, prepared, own) : this.#granted(call, own)
+    return hasHook(this.#run, 'decideCall') ? this.#askPolicy(call, prepared) : NO_SAY
   }
 
-  async #askPolicy(call: Call, prepared: Prepared, own: CallDecision): Promise<CallDecision | 'control'> {
-    let verdict = own
+  async #askPolicy(call: Call, prepared: Prepared): Promise<CallDecision | 'control'> {
+    let verdict: CallDecision = NO_SAY
     const { record } = call
     const asked = await askEach(
       this.#run,
@@ -150,15 +152,10 @@ export class Judge {
       (answer) => void (verdict = stronger(verdict, sound(answer))),
       (error) => void (verdict = stronger(verdict, { kind: 'deny', reason: error.message })),
     )
-    return asked === 'control' ? 'control' : this.#granted(call, verdict)
+    return asked === 'control' ? 'control' : verdict
   }
 
-  /** What was granted for the session need not be asked again, whoever asks; a denial stands (A2). */
-  #granted({ record }: Call, verdict: CallDecision): CallDecision {
-    if (verdict.kind !== 'ask' || !this.#run.state.grants.has(grantKey(record.name, verdict.reason))) return verdict
-    return { kind: 'allow', ...(verdict.args === undefined ? {} : { args: verdict.args }) }
-  }
-
+  /** Deny beats ask beats allow, whatever the source (A1). */
   #apply(call: Call, prepared: Prepared, verdict: CallDecision): Maybe<Judged> {
     if (verdict.kind === 'deny') {
       this.#end(call, { kind: 'denied', by: 'policy', reason: verdict.reason })
@@ -167,13 +164,25 @@ export class Judge {
     return after(verdict.args === undefined ? prepared : this.#validate(call, verdict.args), (ready) => {
       if (ready === 'control') return 'control'
       if (ready === null) return 'done'
-      if (verdict.kind === 'ask') this.#ask(call, ready, verdict)
+      const question = this.#questionOf(call, ready, verdict)
+      if (question !== undefined) this.#ask(call, ready, question)
       else this.#prepared.set(call.record.id, ready)
       return 'done'
     })
   }
 
-  #ask(call: Call, { rewritten }: Prepared, { reason, expiresInMs }: Extract<CallDecision, { kind: 'ask' }>): void {
+  /**
+   * The question that a person has not answered for the session yet, if there is one (A2). The tool is asked last, about what would
+   * run: what plugins put in place of the model's arguments may need a yes that those did not, or none.
+   */
+  #questionOf({ record }: Call, { tool, args }: Prepared, verdict: CallDecision): Question | undefined {
+    const own = tool.approval(args)
+    const questions: Question[] = own === null ? [] : [{ kind: 'ask', reason: own }]
+    if (verdict.kind === 'ask') questions.push(verdict)
+    return questions.find(({ reason }) => !this.#run.state.grants.has(grantKey(record.name, reason)))
+  }
+
+  #ask(call: Call, { rewritten }: Prepared, { reason, expiresInMs }: Question): void {
     const { ids, journal, store } = this.#run
     const argsHash = ids.sha256(canonicalJson(rewritten ?? call.record.args))
     journal.record({

@@ -11,7 +11,6 @@ import type { Effect } from '../../kernel/effects.ts'
 import { TurnstepError } from '../../kernel/errors.ts'
 import { FORMAT, type Event } from '../../kernel/events.ts'
 import { limitAskId, type SessionId } from '../../kernel/ids.ts'
-import { toSnapshot } from '../../kernel/snapshot.ts'
 import type { TurnOutcome } from '../../kernel/outcome.ts'
 import type { State } from '../../kernel/state.ts'
 import type { Json } from '../../util/json.ts'
@@ -25,6 +24,7 @@ import { recordDamage } from './damage.ts'
 import { endTurn, stopTurn } from './ending.ts'
 import { ensureEpoch } from './epoch.ts'
 import { passGate, rejectExpired } from './gate.ts'
+import { Grace } from './grace.ts'
 import { Inbox } from './inbox.ts'
 import { Inference, type Begun } from './inference.ts'
 import { InputsGone, Journal } from './journal.ts'
@@ -40,14 +40,12 @@ import type { Granted, RunEnd, RunnerOptions, Warm } from './runner-options.ts'
 import type { Live } from '../session.ts'
 import { settleCalls } from './settle.ts'
 import { Sleep } from './sleep.ts'
+import { Snapshots } from './snapshots.ts'
 import { StallWatch } from './stall.ts'
 import { statusOf } from './status.ts'
 import { Viewpoint } from './view.ts'
 import type { SyncPoints } from '../sync-points.ts'
 import { WORDINGS, type Wording } from '../wording.ts'
-
-/** Events between two snapshots, at least. */
-const SNAPSHOT_EVERY = 500
 
 export class Runner implements Run {
   readonly session: SessionId
@@ -71,9 +69,10 @@ export class Runner implements Run {
   readonly #control: ControlWatch
   readonly #viewpoint: Viewpoint
   readonly #sleeping: Sleep
+  readonly #grace: Grace
+  readonly #snapshots: Snapshots
   #turn: AbortScope
   #landings: (() => void)[] = []
-  #snapshotAt = 0
   #parking = false
 
   constructor(options: RunnerOptions) {
@@ -93,8 +92,12 @@ export class Runner implements Run {
     this.#inference = new Inference(this)
     this.#judge = new Judge(this)
     this.#pool = new CallPool(this, this.#judge, options.stragglers)
-    this.#viewpoint = new Viewpoint({ run: this, inference: this.#inference, judge: this.#judge, pool: this.#pool })
     this.#sleeping = new Sleep(options.clock)
+    this.#snapshots = new Snapshots(this)
+    this.#grace = new Grace(options.clock, () => this.#sleeping.wake())
+    this.#viewpoint = new Viewpoint({
+      ...{ run: this, inference: this.#inference, judge: this.#judge, pool: this.#pool, grace: this.#grace },
+    })
     this.#lease = new Lease({ ...options, fence: this.fence, onLost: (error) => this.kill(error) })
   }
 
@@ -127,6 +130,7 @@ export class Runner implements Run {
       unlisten()
       this.#lease.stop()
       cancelKeepAlive()
+      this.#grace.end()
       this.#stop.abort()
       this.#turn.leave()
       this.#inference.drop()
@@ -213,12 +217,12 @@ export class Runner implements Run {
   get warm(): Warm {
     const { life } = this.#options.lease
     const { version } = this.agent.plugins
-    return { state: this.state, agent: this.agent, version, life, snapshotAt: this.#snapshotAt }
+    return { state: this.state, agent: this.agent, version, life, snapshotAt: this.#snapshots.at }
   }
 
   #goOnWith(state: State, snapshotAt: number): void {
     const { session, store, fence } = this
-    this.#snapshotAt = snapshotAt
+    this.#snapshots.at = snapshotAt
     this.journal = new Journal({
       store,
       session,
@@ -395,7 +399,7 @@ export class Runner implements Run {
     const again = this.#again(begun, 'begun')
     if (again !== undefined) return again
     // While the model thinks there is time for it, and everything recorded is durable.
-    if (this.#isSnapshotDue && this.#inference.live && this.journal.isClean) return this.#snapshot()
+    if (this.#snapshots.isDue && this.#inference.live && this.journal.isClean) return this.#snapshots.write()
   }
 
   /** A conditional effect that did not come true: the inbox is looked at again, or the state is loaded anew. */
@@ -418,7 +422,9 @@ export class Runner implements Run {
   }
 
   #abortTurn(): void {
-    this.#turn.abort(new Error(this.state.turn?.abort?.reason ?? 'aborted'))
+    const abort = this.state.turn!.abort!
+    this.#grace.begin(abort, this.store.now())
+    this.#turn.abort(new Error(abort.reason))
   }
 
   /** Flushes, then sleeps until something lands or arrives, or until `until`. */
@@ -432,7 +438,7 @@ export class Runner implements Run {
   /** True: the lease is released. False: something is due already (W3). */
   async #rest(rest: Extract<Effect, { kind: 'rest' }>): Promise<boolean> {
     await this.journal.flush()
-    if (this.#isSnapshotDue) await this.#snapshot()
+    if (this.#snapshots.isDue) await this.#snapshots.write()
     // A plugin may have had something to say about what was just written.
     if (this.#options.facts.length > 0) return false
     await this.sync.reach('before-release')
@@ -460,18 +466,6 @@ export class Runner implements Run {
     if (this.#inference.live || this.#pool.isBusy) return false
     await releaseSoonDue(this.store, this.session, this.fence)
     return true
-  }
-
-  /** Not more often than the context is long, so that its cost stays O(1) per event (L3). */
-  get #isSnapshotDue(): boolean {
-    if (this.store.wantsSnapshots === false) return false
-    return this.state.seq - this.#snapshotAt >= Math.max(SNAPSHOT_EVERY, this.state.context.length)
-  }
-
-  async #snapshot(): Promise<void> {
-    const { seq } = this.state
-    this.#snapshotAt = seq
-    await this.store.writeSnapshot(this.session, this.fence, seq, toSnapshot(this.state))
   }
 
   #onChange(what: 'log' | 'inbox'): void {

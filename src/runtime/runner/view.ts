@@ -1,6 +1,7 @@
 /** What the loop gets to see: a picture of one moment, taken between two effects. The object is made once, as a loop keeps none. */
 import type { View } from '../../kernel/effects.ts'
 import type { CallPool } from './call-pool.ts'
+import type { Grace } from './grace.ts'
 import type { Inference } from './inference.ts'
 import type { Judge } from './judge.ts'
 import type { Run } from './run.ts'
@@ -12,6 +13,7 @@ interface Seen {
   readonly inference: Inference
   readonly judge: Judge
   readonly pool: CallPool
+  readonly grace: Grace
 }
 
 export class Viewpoint {
@@ -27,14 +29,14 @@ export class Viewpoint {
   }
 
   look(): View {
-    const { run, inference, pool } = this.#seen
+    const { run, inference, pool, grace } = this.#seen
     const view = (this.#view ??= this.#first())
     view.state = run.state
     view.inbox = run.inbox.view
     view.gated = this.gated
     view.shown = inference.shown
     view.held = pool.held
-    view.now = run.store.now()
+    view.now = grace.timeIn(run.state.turn, run.store.now())
     view.owed = this.owed
     view.settings = run.agent.settings
     return view

@@ -3,7 +3,7 @@ import type { Event } from '../../kernel/events.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import type { LiveBus } from './live.ts'
 import { damagedLog } from '../runner/load.ts'
-import type { Store } from '../ports.ts'
+import type { ReadResult, Store } from '../ports.ts'
 import { after, type Maybe } from '../../util/maybe.ts'
 import type { AbortScope } from '../../util/signal.ts'
 import type { Live, Watched } from '../session.ts'
@@ -30,11 +30,15 @@ const LIVE_MAX = 10_000
 
 const NONE: readonly never[] = []
 
-/** A place in a session's log that moves on with it. Close it, or it listens for ever. */
+/**
+ * A place in a session's log that moves on with it, and back to where a damaged log was mended. Close it, or it listens for ever.
+ */
 export class Follower {
   readonly #options: FollowOptions
   readonly #undo: readonly (() => void)[]
   #cursor: number
+  /** The highest one at the cursor or before it; null: not known yet. */
+  #fence: number | null = null
   #changed = true
   #live: Live[] = []
   #poke: (() => void) | null = null
@@ -96,14 +100,61 @@ export class Follower {
     this.#poke = null
     if (!this.#changed) return { live: this.#takeLive(), events: NONE }
     this.#changed = false
+    return after(this.#read(), (events) => ({ live: this.#takeLive(), events }))
+  }
+
+  /** The events beyond the cursor, which moves on. */
+  #read(): Maybe<readonly Event[]> {
+    const fence = this.#fence
+    if (fence === null) return after(this.#learnFence(), () => this.#read())
     const { store, session } = this.#options
-    return after(store.read(session, { after: this.#cursor }), ({ events, damage }) => {
-      if (events.length === 0 && damage !== null) throw damagedLog(session, damage)
-      // What is sound is handed on first; whoever asks again is told, and does not wait for what cannot come.
-      this.#changed ||= damage !== null
-      this.#cursor = events.at(-1)?.seq ?? this.#cursor
-      return { live: this.#takeLive(), events }
+    return after(store.read(session, { after: this.#cursor }), (read) =>
+      after(this.#isReplaced(read, fence), (replaced) => (replaced ? this.#rejoin(fence) : this.#accept(read))),
+    )
+  }
+
+  #accept({ events, damage }: ReadResult): readonly Event[] {
+    if (events.length === 0 && damage !== null) throw damagedLog(this.#options.session, damage)
+    // What is sound is handed on first; whoever asks again is told, and does not wait for what cannot come.
+    this.#changed ||= damage !== null
+    const last = events.at(-1)
+    if (last !== undefined) {
+      this.#cursor = last.seq
+      this.#fence = last.fence
+    }
+    return events
+  }
+
+  /** Of the log as it was when we began; where its end cannot be read, of what comes before that. */
+  #learnFence(): Maybe<void> {
+    const { store, session } = this.#options
+    return after(this.#atCursor(), (last) => {
+      if (last !== null || this.#cursor === 0) this.#fence = last?.fence ?? 0
+      else return after(store.read(session), ({ events }) => void (this.#fence = events.at(-1)?.fence ?? 0))
     })
+  }
+
+  /** The log was damaged at the cursor or before it, and mended: other events stand there now (L5). Only a new lease mends. */
+  #isReplaced({ events, tail, damage }: ReadResult, fence: number): Maybe<boolean> {
+    if (damage === null && tail < this.#cursor) return true
+    if (events.length === 0 || events[0]!.fence <= fence) return false
+    return after(this.#atCursor(), (last) => last !== null && last.fence > fence)
+  }
+
+  /** Goes back to where the log was mended: what later leases wrote is all new. */
+  #rejoin(fence: number): Maybe<readonly Event[]> {
+    const { store, session } = this.#options
+    return after(store.read(session), (read) => {
+      const events = read.events.filter((event) => event.fence > fence)
+      this.#cursor = read.events.length - events.length
+      return this.#accept({ ...read, events })
+    })
+  }
+
+  #atCursor(): Maybe<Event | null> {
+    if (this.#cursor === 0) return null
+    const { store, session } = this.#options
+    return after(store.read(session, { after: this.#cursor - 1, limit: 1 }), ({ events }) => events[0] ?? null)
   }
 
   #takeLive(): readonly Live[] {

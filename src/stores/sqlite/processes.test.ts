@@ -13,7 +13,8 @@ import type { SqliteBench } from './bench.case.ts'
 import { sqliteStore } from './store.ts'
 
 const WORKER = fileURLToPath(new URL('fixtures/worker.mjs', import.meta.url))
-const BUILT = fileURLToPath(new URL('../../../dist/index.js', import.meta.url))
+const DIST = new URL('../../../dist/', import.meta.url)
+const BUILT = fileURLToPath(new URL('index.js', DIST))
 
 interface Told {
   readonly put?: string

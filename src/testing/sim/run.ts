@@ -4,26 +4,16 @@
  */
 import { isTurnstepError, TurnstepError } from '../../kernel/errors.ts'
 import type { Event } from '../../kernel/events.ts'
-import type { AgentSpec } from '../../runtime/define/agent.ts'
-import { PluginHost } from '../../runtime/define/plugin-host.ts'
-import type { Tool } from '../../runtime/define/tool.ts'
 import type { Json } from '../../util/json.ts'
 import { messageOf } from '../../util/text.ts'
-import { memoryStore } from '../../stores/memory/index.ts'
-import { drainPromises, FakeClock } from '../fake-clock.ts'
 import { ACTIONS } from './actions/index.ts'
 import type { Chance } from './chance.ts'
-import { contractChecks } from './checks/index.ts'
 import { Fate } from './fate.ts'
-import { moodyPlugin } from './moods/hooks.ts'
-import { heardModel, moodyModel } from './moods/model.ts'
-import { moodyTool, withMoodyTools, type Hanging } from './moods/tools.ts'
+import { Life } from './life.ts'
 import { postLater, seedLog } from './prefix.ts'
-import { driveToRest } from './rest.ts'
-import type { SimAction, SimDecision, SimFault, SimMove, SimulateOptions, SimWorld } from './sim.ts'
-import { SESSION, Stage, type Action, type Worker } from './stage.ts'
-import { Witness } from './witness.ts'
-import { LEASE_MS, World } from './world.ts'
+import type { SimDecision, SimFault, SimMove, SimulateOptions } from './sim.ts'
+import { SESSION, type Action, type Stage } from './stage.ts'
+import { LEASE_MS } from './world.ts'
 
 /** What a run is made of: a seed, or what was written down. */
 export interface RunOptions extends Pick<SimulateOptions, 'agent' | 'store' | 'moves' | 'without'> {
@@ -53,6 +43,11 @@ export interface Ran {
   readonly moves: readonly SimMove[]
   readonly decisions: readonly SimDecision[]
 }
+
+const MOODS = ['model', 'tools', 'hooks', 'store', 'sync', 'prefix']
+
+/** What may be left out of a run, by name: moves and moods. */
+export const KINDS: readonly string[] = [...ACTIONS.map(({ name }) => name), ...MOODS]
 
 const MOVES = 80
 const WEIGHTS = [0, 0.3, 1, 1, 3]
@@ -95,7 +90,7 @@ class Run {
     const cut = this.#has('prefix')
       ? fate.decide('cut', null as number | null, (chance) => chance.below(1_000_000))
       : null
-    const first = new Life(this.#options, fate)
+    const first = this.#lifeFrom()
     const log = await this.#live(first, async () => {
       await this.#move(first)
       if (!this.#goesOn('rest', first)) return
@@ -110,7 +105,7 @@ class Run {
 
   /** The same agent, after a crash behind one of the events. */
   async #cutShort(log: readonly Event[], at: number): Promise<void> {
-    const second = new Life(this.#options, this.#fate, log[at]!.at)
+    const second = this.#lifeFrom(log[at]!.at)
     this.#tell('cut', at, second)
     await this.#live(second, async () => {
       const { seen, world } = second
@@ -121,6 +116,19 @@ class Run {
       await second.toRest('last of all')
       await seen.end()
     })
+  }
+
+  #lifeFrom(startAt?: number): Life {
+    const { agent, store, tell } = this.#options
+    const life: Life = new Life({
+      agent,
+      store,
+      fate: this.#fate,
+      has: (mood) => this.#has(mood),
+      ...(startAt === undefined ? {} : { startAt }),
+      tell: tell === undefined ? undefined : (kind, what) => tell(kind, what, life.world.clock.now()),
+    })
+    return life
   }
 
   /** Whether the next phase begins. */
@@ -136,19 +144,21 @@ class Run {
   }
 
   /** Lives a life to its end, whatever becomes of it, and takes down what was seen. */
-  async #live(life: Life, live: () => Promise<void>): Promise<Witness['log']> {
+  async #live(life: Life, live: () => Promise<void>): Promise<readonly Event[]> {
     const { seen } = life
+    await life.prepare()
     try {
-      await life.prepare()
       await life.stage.begin()
       await live()
     } catch (error) {
-      seen.fail('rest', messageOf(error))
+      // The scenario is wrong, and not what it plays.
+      if (isTurnstepError(error, 'usage-invalid')) throw error
+      seen.fail('W3', `it does not come to rest: ${messageOf(error)}`)
     }
     this.#faults.push(...seen.faults)
     this.#events += seen.log.length
     if (seen.faults.length === 0)
-      for (const left of await life.close()) this.#faults.push({ rule: 'W5', message: left })
+      for (const left of await life.world.closeAll()) this.#faults.push({ rule: 'W5', message: left })
     return seen.log
   }
 
@@ -214,7 +224,7 @@ class Run {
       perform(action, params, stage)
       await world.settle()
     }
-    seen.moment()
+    await seen.moment()
     return seen.faults.length === 0
   }
 }
@@ -243,119 +253,4 @@ function waitMs({ seen, stage }: Life, chance: Chance): number {
       [8, 20_000],
     ]),
   )
-}
-
-/** The life of one session: its world, who sees it, and the agent that is opened in it. */
-class Life {
-  readonly world: World
-  readonly seen: Witness
-  readonly stage: Stage
-  readonly actions: SimAction[] = []
-  readonly #fate: Fate
-  readonly #spec: AgentSpec
-  readonly #args = new Map<string, (chance: Chance) => NonNullable<unknown>>()
-  readonly #has: (mood: string) => boolean
-
-  constructor(options: RunOptions, fate: Fate, startAt?: number) {
-    this.#fate = fate
-    this.#has = (mood) => options.without?.includes(mood) !== true
-    const clock = new FakeClock(startAt, drainPromises)
-    const { tell } = options
-    const seen = new Witness({
-      session: SESSION,
-      clock,
-      isWell: (name) => this.stage.isWell(name),
-      ...(tell === undefined ? {} : { tell: (kind, what) => tell(kind, what, clock.now()) }),
-    })
-    const store = options.store?.(clock) ?? memoryStore({ clock })
-    this.seen = seen
-    this.world = new World({ clock, store: seen.over(store), random: this.#jitter() })
-    const { agent } = options
-    this.#spec = typeof agent === 'function' ? fate.prepare(() => agent(this.#worldFor())) : agent
-    const rate = (mood: string): number =>
-      this.#has(mood) ? fate.decide(`rate of ${mood}`, 1, (chance) => chance.pick([0, 0.3, 1, 1, 4])) : 0
-    this.stage = new Stage({
-      world: this.world,
-      seen,
-      fate,
-      rates: { store: rate('store'), sync: rate('sync') },
-      specFor: (worker, hanging) => this.#specFor(worker, hanging),
-    })
-    const tools = new Map((this.#spec.tools ?? []).map((tool) => [tool.name, tool]))
-    const toolOf = (name: string): Tool | undefined => tools.get(name)
-    seen.checks.unshift(...contractChecks({ limits: this.#spec.limits ?? {}, toolOf, store, session: SESSION }))
-  }
-
-  /** Schemas are compiled when they are first needed, which takes real time: it is over before the run begins. */
-  async prepare(): Promise<void> {
-    const { tools = [], plugins = [] } = this.#spec
-    const host = new PluginHost({ parent: null, emit: () => {} })
-    for (const plugin of plugins) host.load(plugin)
-    for (const tool of [...tools, ...host.tools()]) await tool.validate({})
-    await host.unloadAll()
-  }
-
-  /** Everything that lives ends, but one process, which brings the session to rest, and answers a last message. */
-  async toRest(lastId: string): Promise<void> {
-    const { world, stage } = this
-    stage.disk.isFull = false
-    for (const { process } of stage.workers) {
-      process.mortal.thaw()
-      process.mortal.cut(false)
-    }
-    await world.clock.advance(3 * LEASE_MS)
-    for (const worker of stage.workers.splice(0)) await world.within(worker.process.harness.close())
-    stage.letAllGo()
-    await world.clock.advance(2 * LEASE_MS)
-    const last = stage.startWorker(stage.started + 1)!
-    await world.settle()
-    const session = last.session
-    if (session === null) return this.seen.fail('W4', 'the session cannot be opened, though nobody drives it any more')
-    await driveToRest(world, session)
-    const next = await world.within(session.send('and now?', { id: lastId }))
-    await driveToRest(world, session)
-    await world.within(next.outcome)
-  }
-
-  async close(): Promise<string[]> {
-    return this.world.closeAll()
-  }
-
-  #worldFor(): SimWorld {
-    const fate = this.#fate
-    const { seen, world, actions } = this
-    return {
-      clock: world.clock,
-      get isCalm() {
-        return fate.isCalm
-      },
-      decide: (key, calm, choose) => fate.decide(key, calm, choose),
-      check: (check) => void seen.checks.push(check),
-      action: (action) => void actions.push(action),
-      args: (tool, draw) => void this.#args.set(tool, draw),
-    }
-  }
-
-  #specFor(worker: Worker, hanging: Hanging): AgentSpec {
-    const { seen } = this
-    const fate = this.#fate
-    const { clock } = worker.process.mortal
-    const tooling = { fate, seen, process: worker.number, hanging, isGood: !this.#has('tools') }
-    const { model: given, tools = [], plugins = [] } = this.#spec
-    const model =
-      typeof given === 'string'
-        ? moodyModel({ fate, clock, isGood: !this.#has('model'), args: this.#args as never })
-        : given
-    const moody = this.#has('hooks') ? [moodyPlugin({ fate, clock })] : []
-    return {
-      ...this.#spec,
-      model: heardModel(model, seen, worker.process.name),
-      tools: tools.map((tool) => moodyTool(tool, tooling)),
-      plugins: [...plugins.map((plugin) => withMoodyTools(plugin, tooling)), ...moody],
-    }
-  }
-
-  #jitter(): { next(): number } {
-    return { next: () => this.#fate.decide('jitter', 0.5, (chance) => chance.next()) }
-  }
 }

@@ -121,7 +121,7 @@ export interface SimStage {
   fresh(prefix: string): string
 }
 
-/** Something that must hold. Each function is optional; `seen.fail` tells what does not. */
+/** Something that must hold. Each function is optional; what does not hold is told by `seen.fail`, or by a throw. */
 export interface SimCheck {
   readonly name: string
   /** After each event: it is durable, and `seen.state` has it. */
@@ -131,7 +131,7 @@ export interface SimCheck {
   /** The model is asked. */
   request?(request: ModelRequest, seen: SimSeen): void
   /** After each move, when all that could go on has. */
-  moment?(seen: SimSeen): void
+  moment?(seen: SimSeen): void | Promise<void>
   /** At rest: everything was answered, all bodies ended, nothing is wrong any more. */
   end?(seen: SimSeen): void | Promise<void>
 }

@@ -1,5 +1,6 @@
 /** `simulate` and `replay`: an agent under everything that may happen to it, seed by seed; failures are made small and told. */
-import { runOnce, type Ran, type RunOptions } from './run.ts'
+import { TurnstepError } from '../../kernel/errors.ts'
+import { KINDS, runOnce, type Ran, type RunOptions } from './run.ts'
 import { shrink, type Written } from './shrink.ts'
 import type { SimFailure, SimFault, SimReport, SimScenario, SimulateOptions } from './sim.ts'
 import { tellRun } from './story.ts'
@@ -9,7 +10,8 @@ import { tellRun } from './story.ts'
  * the same run, on any machine. Throws only what the options are to blame for; whatever breaks is a failure in the report.
  */
 export async function simulate(options: SimulateOptions): Promise<SimReport> {
-  const { seeds = 20, from = 1, failuresMax = 3 } = options
+  const { seeds = 20, from = 1, failuresMax = 3, without = [] } = options
+  for (const name of without) checkKind(name)
   const failures: SimFailure[] = []
   let ran = 0
   let events = 0
@@ -29,6 +31,11 @@ export async function replay(
 ): Promise<readonly SimFault[]> {
   const { faults } = await runOnce({ ...options, seed: 0, written: scenario })
   return faults
+}
+
+function checkKind(name: string): void {
+  if (!KINDS.includes(name))
+    throw new TurnstepError('usage-invalid', `without has "${name}"; known: ${KINDS.join(', ')}`)
 }
 
 async function failureOf(options: SimulateOptions, seed: number, run: Ran): Promise<SimFailure> {

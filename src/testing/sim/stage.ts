@@ -147,6 +147,11 @@ export class Stage implements SimStage {
     return !isDead && !isFrozen && !isCut && !this.disk.isFull
   }
 
+  /** Some process that has the session open is well. */
+  get isAttended(): boolean {
+    return this.workers.some(({ process, session }) => session !== null && this.isWell(process.name))
+  }
+
   /** A runner gave its lease back because of a fault: one of ours, or one of those that were made? */
   async inquire(name: string): Promise<void> {
     const worker = this.workers.find(({ process }) => process.name === name)

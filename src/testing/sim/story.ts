@@ -21,7 +21,9 @@ function linesOf(kind: Told, what: unknown): readonly string[] {
     case 'move': {
       const [number, name, params] = what as SimMove
       return [
-        name === 'wait' ? `> ${number} wait ${String(params)} ms` : `> ${number} ${name} ${JSON.stringify(params)}`,
+        name === 'wait'
+          ? `> ${number} wait ${JSON.stringify(params)} ms`
+          : `> ${number} ${name} ${JSON.stringify(params)}`,
       ]
     }
     case 'decided': {

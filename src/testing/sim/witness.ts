@@ -11,21 +11,15 @@ import type { MessageLane, NewInput } from '../../kernel/input.ts'
 import type { StateView } from '../../kernel/state.ts'
 import type { Acquired, Append, Appended, Changed, Clock, ModelRequest, Posted, Store } from '../../runtime/ports.ts'
 import { after } from '../../util/maybe.ts'
-import type { Check } from './check.ts'
+import { messageOf } from '../../util/text.ts'
+import type { Check, Held, Seen } from './check.ts'
 import { InboxShadow } from './inbox-shadow.ts'
-import type { SimBody, SimFault, SimInput, SimSeen } from './sim.ts'
+import type { SimBody, SimFault, SimInput } from './sim.ts'
 import { layerOver, type Verb } from './store-layer.ts'
 import { LEASE_MS } from './world.ts'
 
 /** Whose body it is changes while it runs. */
 export type Body = SimBody & { ended: boolean }
-
-/** The lease as the store last gave it. */
-export interface Held {
-  readonly owner: string
-  readonly fence: number
-  expiresAt: number
-}
 
 export interface WitnessOptions {
   readonly session: SessionId
@@ -33,18 +27,18 @@ export interface WitnessOptions {
   /** Whether the owner of a lease lives and reaches a store that does as it is told. */
   readonly isWell: (owner: string) => boolean
   /** Each thing as it happens, for a story. */
-  readonly tell?: (kind: 'events' | 'body' | 'lease' | 'fault', what: unknown) => void
+  readonly tell?: ((kind: 'events' | 'body' | 'lease' | 'fault', what: unknown) => void) | undefined
 }
 
-export class Witness implements SimSeen {
+export class Witness implements Seen {
   readonly log: Event[] = []
   readonly bodies: Body[] = []
   readonly faults: SimFault[] = []
   readonly shadow = new InboxShadow()
   readonly checks: Check[] = []
   held: Held | null = null
-  /** The log is being written as it was before a crash: who said what when is not known any more. */
   isSeeding = false
+  disturbedAt = 0
   readonly #options: WitnessOptions
   readonly #state = emptyState()
   #fence = 0
@@ -80,6 +74,7 @@ export class Witness implements SimSeen {
 
   /** Something is not as it should be. A lease that lives on behind its end was renewed since: who holds it is still at work. */
   disturb(): void {
+    this.disturbedAt = this.now
     this.#unsureUntil = this.now + LEASE_MS
   }
 
@@ -103,23 +98,40 @@ export class Witness implements SimSeen {
   began(body: Body): void {
     this.bodies.push(body)
     this.#options.tell?.('body', body)
-    for (const check of this.checks) check.body?.(body, this)
+    this.#ask((check) => check.body?.(body, this))
   }
 
   /** The model is asked, now. */
   asked(request: ModelRequest, owner: string): void {
-    for (const check of this.checks) {
-      check.request?.(request, this)
-      check.asked?.(request, owner, this)
-    }
+    this.#ask((check) => check.request?.(request, this))
+    this.#ask((check) => check.asked?.(request, owner, this))
   }
 
-  moment(): void {
-    for (const check of this.checks) check.moment?.(this)
+  async moment(): Promise<void> {
+    for (const check of this.checks) await this.#later(check, () => check.moment?.(this))
   }
 
   async end(): Promise<void> {
-    for (const check of this.checks) await check.end?.(this)
+    for (const check of this.checks) await this.#later(check, () => check.end?.(this))
+  }
+
+  /** A check that throws has found something, and must not be taken for the store. */
+  #ask(hear: (check: Check) => void): void {
+    for (const check of this.checks) {
+      try {
+        hear(check)
+      } catch (error) {
+        this.fail(check.name, messageOf(error))
+      }
+    }
+  }
+
+  async #later(check: Check, hear: () => void | Promise<void>): Promise<void> {
+    try {
+      await hear()
+    } catch (error) {
+      this.fail(check.name, messageOf(error))
+    }
   }
 
   #heard(verb: Verb, args: readonly unknown[], answer: unknown): void {
@@ -154,7 +166,7 @@ export class Witness implements SimSeen {
   #acquired(answer: Acquired, owner: string): void {
     if (answer.kind !== 'acquired') return
     const { fence, expiresAt } = answer
-    for (const check of this.checks) check.acquired?.(answer, this)
+    this.#ask((check) => check.acquired?.(answer, this))
     this.#options.tell?.('lease', { owner, fence })
     this.#fence = fence
     this.held = { owner, fence, expiresAt: expiresAt ?? Infinity }
@@ -168,7 +180,7 @@ export class Witness implements SimSeen {
   }
 
   #appended(append: Append): void {
-    for (const check of this.checks) check.append?.(append, this)
+    this.#ask((check) => check.append?.(append, this))
     for (const id of this.shadow.consumed(append)) this.fail('I2', `input ${id} is settled, and was not pending`)
     this.#options.tell?.('events', append.events)
     this.#writesSince ??= this.now
@@ -183,6 +195,6 @@ export class Witness implements SimSeen {
       this.#isBroken = true
       return this.fail(refused.rule, `event ${event.seq} (${event.type}) is illegal: ${refused.problem}`)
     }
-    for (const check of this.checks) check.event?.(event, this)
+    this.#ask((check) => check.event?.(event, this))
   }
 }

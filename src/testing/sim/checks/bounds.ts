@@ -1,8 +1,7 @@
 /** T7, C13, I13: what is bounded ends in time, wherever the process that owes it is well and its store does as it is told. */
 import type { Event } from '../../../kernel/events.ts'
 import type { Tool } from '../../../runtime/define/tool.ts'
-import type { Check } from '../check.ts'
-import type { Witness } from '../witness.ts'
+import type { Check, Seen } from '../check.ts'
 
 /** For the way to the store and back, several times. */
 const SLACK_MS = 2_000
@@ -29,7 +28,7 @@ export function boundCheck({ toolOf }: BoundOptions): Check {
     },
   }
 
-  function callsAreOver(seen: Witness, steady: number): void {
+  function callsAreOver(seen: Seen, steady: number): void {
     for (const call of seen.state.step?.calls ?? []) {
       if (call.status !== 'started') continue
       const timeoutMs = toolOf(call.record.name)?.timeoutMs
@@ -40,7 +39,7 @@ export function boundCheck({ toolOf }: BoundOptions): Check {
   }
 }
 
-function endedInTime(event: Event, seen: Witness): void {
+function endedInTime(event: Event, seen: Seen): void {
   const asked = seen.log.findLast((one) => one.type === 'turn.abort-asked')
   const steady = seen.steadySince
   if (asked?.type !== 'turn.abort-asked' || steady === null) return
@@ -48,13 +47,13 @@ function endedInTime(event: Event, seen: Witness): void {
   if (late > SLACK_MS) seen.fail('T7', `the turn ends ${late} ms after its grace was over`)
 }
 
-function abortIsOver(seen: Witness, steady: number): void {
+function abortIsOver(seen: Seen, steady: number): void {
   const until = seen.state.turn?.abort?.until
   if (until !== undefined && seen.now > Math.max(until, steady) + SLACK_MS)
     seen.fail('T7', `the turn is still open ${seen.now - until} ms after its grace was over`)
 }
 
-function controlIsHeard(seen: Witness, steady: number): void {
+function controlIsHeard(seen: Seen, steady: number): void {
   const { now } = seen
   const deaf = seen.shadow.pending.find(({ lane, at }) => lane === 'control' && now > Math.max(at, steady) + SLACK_MS)
   if (deaf !== undefined) seen.fail('I13', `the control input ${deaf.id} is not heard for ${now - deaf.at} ms`)

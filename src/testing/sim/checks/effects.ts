@@ -2,9 +2,8 @@
 import { conflict } from '../../../kernel/plan.ts'
 import { grantKey, type Call } from '../../../kernel/state.ts'
 import type { Tool } from '../../../runtime/define/tool.ts'
-import type { Check } from '../check.ts'
+import type { Check, Seen } from '../check.ts'
 import type { SimBody } from '../sim.ts'
-import type { Witness } from '../witness.ts'
 
 export interface EffectOptions {
   readonly toolOf: (name: string) => Tool | undefined
@@ -33,7 +32,7 @@ export function effectCheck({ toolOf, pool }: EffectOptions): Check {
     },
   }
 
-  function unasked({ tool, call, args }: SimBody, open: Readonly<Call>, seen: Witness): void {
+  function unasked({ tool, call, args }: SimBody, open: Readonly<Call>, seen: Seen): void {
     const question = toolOf(tool)?.approval(open.args ?? open.record.args ?? args) ?? null
     if (question === null || isGranted(tool, [question, open.question], seen)) return
     const decided = seen.log.findLast((event) => event.type === 'call.approval-decided' && event.call === call)
@@ -42,7 +41,7 @@ export function effectCheck({ toolOf, pool }: EffectOptions): Check {
   }
 
   /** Those that are waited for, and still run. */
-  function beside({ call, fence }: SimBody, open: Readonly<Call>, seen: Witness): void {
+  function beside({ call, fence }: SimBody, open: Readonly<Call>, seen: Seen): void {
     const running = seen.bodies.filter(
       (one) => !one.ended && one.fence === fence && seen.state.step?.byId.get(one.call as never)?.status === 'started',
     )
@@ -56,6 +55,6 @@ export function effectCheck({ toolOf, pool }: EffectOptions): Check {
 }
 
 /** An "always" covers the same tool asking the same question (A2). */
-function isGranted(tool: string, questions: readonly (string | null)[], { state }: Witness): boolean {
+function isGranted(tool: string, questions: readonly (string | null)[], { state }: Seen): boolean {
   return questions.some((question) => question !== null && state.grants.has(grantKey(tool, question)))
 }

@@ -1,8 +1,7 @@
 /** I1–I6: no input is lost, doubled or out of order, and none is left out of the request that it came before. */
 import type { Event } from '../../../kernel/events.ts'
 import type { Append } from '../../../runtime/ports.ts'
-import type { Check } from '../check.ts'
-import type { Witness } from '../witness.ts'
+import type { Check, Seen } from '../check.ts'
 
 export interface InputOptions {
   readonly followups: 'one' | 'all'
@@ -33,13 +32,13 @@ export function inputCheck({ followups }: InputOptions): Check {
     },
   }
 
-  function once(input: string, event: Event, seen: Witness): void {
+  function once(input: string, event: Event, seen: Seen): void {
     const before = settledBy.get(input)
     if (before !== undefined) seen.fail('I2', `input ${input} is settled by event ${before} and by ${event.seq}`)
     settledBy.set(input, event.seq)
   }
 
-  function atStart(event: Event, seen: Witness): void {
+  function atStart(event: Event, seen: Seen): void {
     taken++
     if (event.step !== 0) seen.fail('I3', `a followup enters in step ${event.step}`)
     if (followups === 'one' && taken > 1) seen.fail('I3', `${taken} followups enter turn ${turn}`)
@@ -47,7 +46,7 @@ export function inputCheck({ followups }: InputOptions): Check {
 }
 
 /** What an append settles and what it says of it are the same (I2, I6). */
-function claims({ events, consume }: Append, seen: Witness): void {
+function claims({ events, consume }: Append, seen: Seen): void {
   const facts = new Map<string, Event>()
   for (const event of events) if ('input' in event && event.input !== undefined) facts.set(event.input, event)
   for (const { id, as } of consume) {
@@ -64,7 +63,7 @@ function claims({ events, consume }: Append, seen: Witness): void {
 }
 
 /** Inputs enter in the order in which they stand in the queue (I3). */
-function order({ events }: Append, seen: Witness): void {
+function order({ events }: Append, seen: Seen): void {
   let last = -1
   for (const event of events) {
     if (event.type === 'turn.started') last = -1
@@ -76,7 +75,7 @@ function order({ events }: Append, seen: Witness): void {
   }
 }
 
-function nothingWaits(lanes: readonly string[], rule: string, when: string, seen: Witness): void {
+function nothingWaits(lanes: readonly string[], rule: string, when: string, seen: Seen): void {
   const waits = seen.inbox.find(({ lane }) => lanes.includes(lane))
   if (waits !== undefined) seen.fail(rule, `${when} while the ${waits.lane} ${waits.id} is pending`)
 }

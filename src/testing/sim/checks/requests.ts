@@ -2,8 +2,7 @@
 import type { Message } from '../../../kernel/message.ts'
 import { TranscriptCheck } from '../../../kernel/transcript.ts'
 import type { ModelRequest } from '../../../runtime/ports.ts'
-import type { Check } from '../check.ts'
-import type { Witness } from '../witness.ts'
+import type { Check, Seen } from '../check.ts'
 
 export function requestCheck(): Check {
   const transcript = new TranscriptCheck()
@@ -24,7 +23,7 @@ export function requestCheck(): Check {
     },
   }
 
-  function sameMessages({ messages }: ModelRequest, seen: Witness): void {
+  function sameMessages({ messages }: ModelRequest, seen: Seen): void {
     const { context } = seen.state
     if (messages.length !== context.length)
       return seen.fail('L2', `${messages.length} messages are asked about; the log gives ${context.length}`)
@@ -34,7 +33,7 @@ export function requestCheck(): Check {
   }
 }
 
-function sameHead({ system, tools, epoch }: ModelRequest, seen: Witness): void {
+function sameHead({ system, tools, epoch }: ModelRequest, seen: Seen): void {
   const known = seen.state.epoch
   if (
     known?.n !== epoch ||
@@ -45,7 +44,7 @@ function sameHead({ system, tools, epoch }: ModelRequest, seen: Witness): void {
 }
 
 /** One that has lost its lease and does not know yet may still ask; what it asks must be legal all the same. */
-function ofZombie({ messages }: ModelRequest, seen: Witness): void {
+function ofZombie({ messages }: ModelRequest, seen: Seen): void {
   const fault = new TranscriptCheck().check(messages, [])
   if (fault !== null) seen.fail('C2', `no wire would take message ${fault.at}: ${fault.problem}`)
 }

@@ -2,8 +2,7 @@
 import type { Event, EventOf } from '../../../kernel/events.ts'
 import { inputId, type SessionId } from '../../../kernel/ids.ts'
 import type { Store } from '../../../runtime/ports.ts'
-import type { Check } from '../check.ts'
-import type { Witness } from '../witness.ts'
+import type { Check, Seen } from '../check.ts'
 
 export interface RestOptions {
   readonly store: Store
@@ -23,13 +22,13 @@ export function restCheck({ store, session }: RestOptions): Check {
     },
   }
 
-  async function sameLog(seen: Witness): Promise<void> {
+  async function sameLog(seen: Seen): Promise<void> {
     const { events, tail } = await store.read(session)
     if (tail !== seen.log.length || events.some((event, at) => event.type !== seen.log[at]!.type))
       seen.fail('L1', `the log has ${tail} events; ${seen.log.length} were appended`)
   }
 
-  async function sameInbox(seen: Witness): Promise<void> {
+  async function sameInbox(seen: Seen): Promise<void> {
     const pending = await store.pending(session, { all: true })
     const found = pending.map(({ id }) => id as string).join()
     const expected = seen.inbox.map(({ id }) => id).join()
@@ -55,7 +54,7 @@ function factsOf(log: readonly Event[]): ReadonlyMap<string, number> {
   return facts
 }
 
-function callsHaveEnds(seen: Witness): void {
+function callsHaveEnds(seen: Seen): void {
   const open = new Set<string>()
   for (const event of seen.log) {
     if (event.type === 'reply.completed') for (const { id } of (event as EventOf<'reply.completed'>).calls) open.add(id)

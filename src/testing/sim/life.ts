@@ -1,0 +1,134 @@
+/** The life of one session. Owns its world, who sees it, and how the agent is opened in it; what happens is decided by moves. */
+import type { Clock, Store } from '../../runtime/ports.ts'
+import type { AgentSpec } from '../../runtime/define/agent.ts'
+import { PluginHost } from '../../runtime/define/plugin-host.ts'
+import type { Args, Tool } from '../../runtime/define/tool.ts'
+import { memoryStore } from '../../stores/memory/index.ts'
+import { drainPromises, FakeClock } from '../fake-clock.ts'
+import type { Chance } from './chance.ts'
+import { contractChecks } from './checks/index.ts'
+import type { Fate } from './fate.ts'
+import { moodyPlugin } from './moods/hooks.ts'
+import { heardModel, moodyModel } from './moods/model.ts'
+import { moodyTool, withMoodyTools, type Hanging } from './moods/tools.ts'
+import { driveToRest } from './rest.ts'
+import type { SimAction, SimulateOptions, SimWorld } from './sim.ts'
+import { SESSION, Stage, type Worker } from './stage.ts'
+import { Witness, type WitnessOptions } from './witness.ts'
+import { LEASE_MS, World } from './world.ts'
+
+export interface LifeOptions {
+  readonly agent: SimulateOptions['agent']
+  readonly fate: Fate
+  readonly has: (mood: string) => boolean
+  readonly store?: ((clock: Clock) => Store) | undefined
+  /** When it begins. Default: whenever the clock does. */
+  readonly startAt?: number
+  /** Hears of each thing as it happens. */
+  readonly tell?: WitnessOptions['tell']
+}
+
+export class Life {
+  readonly world: World
+  readonly seen: Witness
+  readonly stage: Stage
+  readonly actions: SimAction[] = []
+  readonly #options: LifeOptions
+  readonly #spec: AgentSpec
+  readonly #args = new Map<string, (chance: Chance) => Args>()
+
+  constructor(options: LifeOptions) {
+    const { agent, fate, startAt, tell } = options
+    this.#options = options
+    const clock = new FakeClock(startAt, drainPromises)
+    const store = options.store?.(clock) ?? memoryStore({ clock })
+    this.seen = new Witness({ session: SESSION, clock, isWell: (name) => this.stage.isWell(name), tell })
+    const jitter = (): number => fate.decide('jitter', 0.5, (chance) => chance.next())
+    this.world = new World({ clock, store: this.seen.over(store), random: { next: jitter } })
+    this.#spec = typeof agent === 'function' ? fate.prepare(() => agent(this.#worldOf())) : agent
+    this.stage = new Stage({
+      world: this.world,
+      seen: this.seen,
+      fate,
+      rates: fate.prepare(() => ({ store: this.#rate('store'), sync: this.#rate('sync') })),
+      specFor: (worker, hanging) => this.#specFor(worker, hanging),
+    })
+    this.#check(store)
+  }
+
+  /** Schemas are compiled when they are first needed, which takes real time: it is over before the run begins. */
+  async prepare(): Promise<void> {
+    const { tools = [], plugins = [] } = this.#spec
+    const host = new PluginHost({ parent: null, emit: () => {} })
+    for (const plugin of plugins) host.load(plugin)
+    for (const tool of [...tools, ...host.tools()]) await tool.validate({})
+    await host.unloadAll()
+  }
+
+  /** Everything that lives ends, but one process, which brings the session to rest, and answers a last message. */
+  async toRest(lastId: string): Promise<void> {
+    const { world, stage } = this
+    stage.disk.isFull = false
+    for (const { process } of stage.workers) {
+      process.mortal.thaw()
+      process.mortal.cut(false)
+    }
+    await world.clock.advance(3 * LEASE_MS)
+    for (const worker of stage.workers.splice(0)) await world.within(worker.process.harness.close())
+    stage.letAllGo()
+    await world.clock.advance(2 * LEASE_MS)
+    const last = stage.startWorker(stage.started + 1)!
+    await world.settle()
+    const session = last.session
+    if (session === null) return this.seen.fail('W4', 'the session cannot be opened, though nobody drives it any more')
+    await driveToRest(world, session)
+    const next = await world.within(session.send('and now?', { id: lastId }))
+    await driveToRest(world, session)
+    await world.within(next.outcome)
+  }
+
+  /** 0: nothing of the kind goes wrong. */
+  #rate(mood: string): number {
+    if (!this.#options.has(mood)) return 0
+    return this.#options.fate.decide(`rate of ${mood}`, 1, (chance) => chance.pick([0, 0.3, 1, 1, 4]))
+  }
+
+  #check(store: Store): void {
+    const { limits = {}, tools = [] } = this.#spec
+    const byName = new Map(tools.map((tool) => [tool.name, tool]))
+    const toolOf = (name: string): Tool | undefined => byName.get(name)
+    const isAttended = (): boolean => this.stage.isAttended
+    this.seen.checks.unshift(...contractChecks({ limits, toolOf, store, session: SESSION, isAttended }))
+  }
+
+  #worldOf(): SimWorld {
+    const { fate } = this.#options
+    return {
+      clock: this.world.clock,
+      get isCalm() {
+        return fate.isCalm
+      },
+      decide: (question, calm, choose) => fate.decide(question, calm, choose),
+      check: (check) => void this.seen.checks.push(check),
+      action: (action) => void this.actions.push(action),
+      args: (tool, draw) => void this.#args.set(tool, draw),
+    }
+  }
+
+  #specFor(worker: Worker, hanging: Hanging): AgentSpec {
+    const { seen } = this
+    const { fate, has } = this.#options
+    const { clock } = worker.process.mortal
+    const tooling = { fate, seen, process: worker.number, hanging, isGood: !has('tools') }
+    const { model: given, tools = [], plugins = [] } = this.#spec
+    const model =
+      typeof given === 'string' ? moodyModel({ fate, clock, isGood: !has('model'), args: this.#args }) : given
+    const moody = has('hooks') ? [moodyPlugin({ fate, clock })] : []
+    return {
+      ...this.#spec,
+      model: heardModel(model, seen, worker.process.name),
+      tools: tools.map((tool) => moodyTool(tool, tooling)),
+      plugins: [...plugins.map((plugin) => withMoodyTools(plugin, tooling)), ...moody],
+    }
+  }
+}
