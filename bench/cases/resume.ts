@@ -36,11 +36,11 @@ export const resume: Case = {
     const resumeUs = await toModelUs(path, sizeOf(quick))
     const { neededUs, allUs } = early ?? (await readRows(path))
     return {
-      resumeRatio: resumeUs / neededUs,
-      resumeAllRatio: resumeUs / allUs,
+      resumeRatio: resumeUs / allUs,
+      resumeSnapshotRatio: resumeUs / neededUs,
       resumeMs: resumeUs / 1000,
-      resumeRowsMs: neededUs / 1000,
-      resumeAllRowsMs: allUs / 1000,
+      resumeRowsMs: allUs / 1000,
+      resumeSnapshotRowsMs: neededUs / 1000,
     }
   },
 }
