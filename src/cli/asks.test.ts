@@ -1,8 +1,12 @@
 import { PassThrough } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { callId } from '../kernel/ids.ts'
+import { id, log, type Log } from '../../test/kit/log.ts'
+import type { Draft, Event } from '../kernel/events.ts'
+import { callId, sessionId } from '../kernel/ids.ts'
 import type { Ask } from '../runtime/session.ts'
-import { showAsks } from './asks.ts'
+import { memoryStore } from '../stores/memory/index.ts'
+import { FakeClock } from '../testing/fake-clock.ts'
+import { countAsks, showAsks } from './asks.ts'
 import { Cli } from './cli.ts'
 import type { Io } from './io.ts'
 import { Output } from './output.ts'
@@ -26,6 +30,51 @@ function shown(...asks: readonly Partial<Ask>[]): string {
   )
   return String(stderr.read())
 }
+
+describe('the number of open questions', () => {
+  async function countOf(build: (log: Log) => Log): Promise<number | null> {
+    const store = memoryStore({ clock: new FakeClock() })
+    const session = sessionId('s')
+    await store.create(session)
+    const lease = await store.acquire(session, { owner: 'me', ttlMs: 1_000 })
+    if (lease.kind !== 'acquired') throw new Error(lease.kind)
+    const { events } = build(log())
+    await store.append({ session, fence: lease.fence, tail: 0, events, consume: [] })
+    return countAsks(store, session, events.length)
+  }
+  const asked = (name: string): Draft => ({ type: 'call.approval-asked', call: id(name), argsHash: 'h', reason: 'why' })
+
+  it('is none of a session that rests between turns, and of one that has nothing in it', async () => {
+    expect(await countOf((empty) => empty)).toBe(0)
+    expect(await countOf((empty) => empty.open())).toBe(0)
+    expect(await countOf((empty) => empty.asked().said('done').stepEnded().turnEnded())).toBe(0)
+  })
+
+  it('A4: counts what is asked and what is deferred, also while other calls run', async () => {
+    const calls = [{ effect: 'read' }, { effect: 'read' }, { effect: 'read' }] as const
+    expect(
+      await countOf((empty) =>
+        empty
+          .asked()
+          .calls(...calls)
+          .add(asked('t1s1c1'))
+          .started('t1s1c2')
+          .started('t1s1c3')
+          .add({ type: 'call.deferred', call: id('t1s1c3'), what: 'a parcel' }),
+      ),
+    ).toBe(2)
+  })
+
+  it('L5: is not known where the log cannot be read', async () => {
+    expect(
+      await countOf((whole) => {
+        whole.asked().calls({}).add(asked('t1s1c1'))
+        whole.events[2] = { ...whole.events[2]!, type: 'step.ended' } as Event
+        return whole
+      }),
+    ).toBeNull()
+  })
+})
 
 describe('A2: a question', () => {
   it('shows the call, its arguments as JSON, and why it is asked', () => {

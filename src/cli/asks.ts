@@ -1,5 +1,5 @@
 /** Questions that wait for a person: which there are, how they are shown, which one is meant. */
-import { TurnstepError } from '../kernel/errors.ts'
+import { isTurnstepError, TurnstepError } from '../kernel/errors.ts'
 import type { SessionId } from '../kernel/ids.ts'
 import { loadState } from '../runtime/runner/load.ts'
 import type { Store } from '../runtime/ports.ts'
@@ -12,6 +12,20 @@ import { visible, visibleLines } from './visible.ts'
 /** All open questions, also while other calls of the same step still run. */
 export async function openAsks(store: Store, session: SessionId): Promise<Ask[]> {
   return asksOf((await loadState(store, session)).state)
+}
+
+/** How many questions are open; null: what is in the log cannot be read. Most sessions are told by their last event. */
+export async function countAsks(store: Store, session: SessionId, tail: number): Promise<number | null> {
+  try {
+    const { events } = await store.read(session, { after: Math.max(0, tail - 1), limit: 1 })
+    const last = events.at(-1)
+    if (last !== undefined && (last.turn === 0 || last.type === 'turn.ended')) return 0
+    const { state, damage } = await loadState(store, session)
+    return damage === null ? asksOf(state).length : null
+  } catch (error) {
+    if (isTurnstepError(error, 'log-damaged') || isTurnstepError(error, 'format-newer')) return null
+    throw error
+  }
 }
 
 /** Whatever in it is not ours is shown as it is: no hidden characters, and no line that could pass for another question. */

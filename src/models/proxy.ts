@@ -8,8 +8,13 @@ export interface ProxySettings {
   readonly noProxy?: string
 }
 
-/** What `fetch` takes beside its own options. */
-export type Dispatcher = NonNullable<RequestInit['dispatcher']>
+/**
+ * What the `fetch` of Node takes beside its own options. Its real type is not named: this one stands in our declarations, and who
+ * compiles them may know the `RequestInit` of a browser only.
+ */
+export interface Dispatcher {
+  dispatch(...args: never): unknown
+}
 
 /** Built-in fetch gives up after 300 s of silence, whatever we were told. */
 const BUILT_IN_LIMIT_MS = 290_000
@@ -25,10 +30,8 @@ export async function dispatcherFor(
   if (!proxied && longestWaitMs <= BUILT_IN_LIMIT_MS) return undefined
   const { Agent, EnvHttpProxyAgent } = await import('undici')
   const timers = { bodyTimeout: 0, headersTimeout: 0 }
-  // The types of this undici and of the one inside Node differ; the protocol between them does not.
-  const usable = (dispatcher: unknown): Dispatcher => dispatcher as Dispatcher
-  if (!proxied) return usable(new Agent(timers))
+  if (!proxied) return new Agent(timers)
   // Each setting is given, so that undici does not read the environment itself.
   const { httpProxy = '', httpsProxy = httpProxy, noProxy = '' } = proxy
-  return usable(new EnvHttpProxyAgent({ ...timers, httpProxy, httpsProxy, noProxy }))
+  return new EnvHttpProxyAgent({ ...timers, httpProxy, httpsProxy, noProxy })
 }

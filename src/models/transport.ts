@@ -33,9 +33,10 @@ export async function openCall(call: HttpCall, watch: Watch): Promise<Opened> {
 }
 
 async function send(call: HttpCall, signal: AbortSignal): Promise<Response> {
-  const init: RequestInit = { method: 'POST', headers: call.headers, body: call.body, signal }
-  if (call.dispatcher !== undefined) init.dispatcher = call.dispatcher
-  return await call.fetch(call.url, init)
+  const { url, headers, body, dispatcher } = call
+  const init = { method: 'POST', headers, body, signal, ...(dispatcher === undefined ? {} : { dispatcher }) }
+  // The types of the undici that is installed and of the one inside Node differ; the protocol between them does not.
+  return await call.fetch(url, init as RequestInit)
 }
 
 /** An answer whose headers have come. Whoever holds it closes it. */

@@ -5,7 +5,7 @@ import type { Locale } from '../runtime/wording.ts'
 import { editFileTool, listFilesTool, readFileTool, writeFileTool } from '../tools/files/index.ts'
 import { findFilesTool, grepTool } from '../tools/search/index.ts'
 import { shellTool } from '../tools/shell/index.ts'
-import type { ShellOptions } from '../tools/shell/index.ts'
+import type { ShellOptions } from '../tools/shell/options.ts'
 import { Workspace } from '../tools/workspace.ts'
 
 /** What the coding tools work on, and what they ask before. */

@@ -37,6 +37,8 @@ export interface JsonlSessionRow {
   readonly tail: number
   /** Inputs in its queue. */
   readonly pending: number
+  /** Questions that wait for a person; null: its log cannot be read. */
+  readonly asks: number | null
   readonly driver: JsonlDriver | null
   /** Its driver let go of it in order; false while it is driven, or after its driver died. */
   readonly resting: boolean

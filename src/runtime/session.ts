@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /** The public face of a session: the verbs, and what they return. */
 import type { Event, Purpose } from '../kernel/events.ts'
 import type { Usage } from '../kernel/failure.ts'

@@ -251,6 +251,58 @@ describe('what a question and its answer are bound to', () => {
     expect(asked!.argsHash).toBe(one.ids.sha256(canonicalJson({ path: 'safe/a' })))
   })
 
+  /** A payment, which needs a yes above 100, by a model that wants `asked`; a plugin makes `made` of it. */
+  async function paying(asked: number, made: number) {
+    const one = bench()
+    const paid: unknown[] = []
+    const model = strictModel([
+      { emit: [{ call: { name: 'pay', args: { amount: asked } } }] },
+      { emit: [{ text: 'ok' }] },
+    ])
+    const plugin = pluginOf('rounding', { decideCall: () => ({ kind: 'allow', args: { amount: made } }) })
+    const pay = toolOf('pay', ({ amount }) => (paid.push(amount), 'paid'), {
+      effect: 'write',
+      approval: ({ amount }) => Number(amount) > 100 && `Pay ${String(amount)}?`,
+    })
+    const session = await one.harness().open(agentOf(model, { tools: [pay], plugins: [plugin] }))
+    await session.send('go')
+    await session.settled()
+    return { one, session, paid, questions: await eventsOf(session, 'call.approval-asked') }
+  }
+
+  it('A1 A2: a tool is asked about what a plugin made of its call: a person about big payments, and nobody about small ones', async () => {
+    const { one, session, paid, questions } = await paying(10, 1_000)
+    const shown = { type: 'call.approval-asked', reason: 'Pay 1000?', args: { amount: 1_000 } }
+    expect(questions).toMatchObject([{ ...shown, argsHash: one.ids.sha256(canonicalJson({ amount: 1_000 })) }])
+    expect(paid).toEqual([])
+    await session.approve('t1s1c1', { argsHash: questions[0]!.argsHash })
+    await session.settled()
+    expect(paid).toEqual([1_000])
+
+    const small = await paying(1_000, 10)
+    expect([small.questions, small.paid]).toEqual([[], [10]])
+  })
+
+  it('A1 A2: an "always" for the question of a tool leaves the one that a plugin asks', async () => {
+    const one = bench()
+    const model = strictModel(({ messages }) => ({
+      emit: messages.at(-1)!.role === 'user' ? [{ call: { name: 'save' } }] : [{ text: 'done' }],
+    }))
+    const plugin = pluginOf('policy', { decideCall: () => ({ kind: 'ask', reason: 'at this hour?' }) })
+    const tools = [toolOf('save', () => 'saved', asking)]
+    const session = await one.harness().open(agentOf(model, { tools, plugins: [plugin] }))
+    for (const [turn, reason] of ['may it?', 'at this hour?'].entries()) {
+      await session.send('go')
+      await session.settled()
+      expect(await session.status()).toMatchObject({ kind: 'waiting', asks: [{ reason }] })
+      await session.approve(`t${turn + 1}s1c1`, { always: true })
+      await session.settled()
+    }
+    await session.send('go')
+    await session.settled()
+    expect(await session.status()).toEqual({ kind: 'idle' })
+  })
+
   it('T7 I13: once an abort has come no further call is judged: what was not asked yet is not started', async () => {
     const one = bench()
     const model = strictModel([{ emit: [{ call: { name: 'slow' } }, { call: { name: 'save' } }] }])

@@ -38,6 +38,37 @@ describe('session', SLOW, () => {
     expect(only((await desk.json(['session', 'ls'])).lines, 'row')).toHaveLength(1)
   })
 
+  it('A3: ls shows which sessions wait for a person, and for how many answers', async () => {
+    await desk.run(['run', '-s', 'idle', 'hello'])
+    await desk.run(['run', '-s', 'one', 'pay'])
+    await desk.run(['run', '-s', 'two', 'pair'])
+    const asks = async (): Promise<unknown> =>
+      only((await desk.json(['session', 'ls'])).lines, 'row').map(({ session, asks, resting }) => [
+        session,
+        asks,
+        resting,
+      ])
+    expect(await asks()).toEqual([
+      ['two', 2, true],
+      ['one', 1, true],
+      ['idle', 0, true],
+    ])
+    const { out } = await desk.run(['session', 'ls'])
+    expect(out.split('\n').map((line) => /at rest|waits for [a-z0-9 ]*?answers?\b/.exec(line)?.[0])).toEqual([
+      ...['waits for 2 answers', 'waits for an answer', 'at rest', undefined],
+    ])
+    expect((await desk.run(['session', 'ls', '--lang', 'zh'])).out).toContain('等待 2 个答复')
+    await desk.run(['approve', '-s', 'two', '1'])
+    await desk.run(['run', '-s', 'two', '--resume'])
+    await desk.run(['deny', '-s', 'one'])
+    await desk.run(['run', '-s', 'one', '--resume'])
+    expect(await asks()).toEqual([
+      ['one', 0, true],
+      ['two', 1, true],
+      ['idle', 0, true],
+    ])
+  })
+
   it('tail -f shows what another process does, as it happens', async () => {
     await desk.run(['run', '-s', 'a', 'hello'])
     const tail = desk.start(['session', 'tail', '-f', '-n', '1', 'a', '--json'])

@@ -1,4 +1,5 @@
-/** `session ls`: which sessions there are. */
+/** `session ls`: which sessions there are, and which of them wait for somebody. */
+import { countAsks } from '../asks.ts'
 import { contentLine } from '../describe.ts'
 import { usage, type Cli } from '../cli.ts'
 import { EXIT } from '../exit.ts'
@@ -19,15 +20,22 @@ export function listSessions(cli: Cli, flags: ListFlags): Promise<number> {
     if (rows.length === 0) out.progress(texts.sessions.none, 'plain')
     for (const row of rows) {
       const { session, createdAt, updatedAt, tail, pending, lease: driver, resting } = row
-      out.line({ type: 'row', session, createdAt, updatedAt, tail, pending, driver, resting })
-      if (!out.json) out.result(await rowLine(cli, store, row))
+      const asks = await countAsks(store, session, tail)
+      out.line({ type: 'row', session, createdAt, updatedAt, tail, pending, asks, driver, resting })
+      if (!out.json) out.result(await rowLine(cli, store, { ...row, asks: asks ?? 0 }))
     }
     return EXIT.ok
   })
 }
 
-async function rowLine({ texts: { sessions: say } }: Cli, store: Store, row: SessionRow): Promise<string> {
-  const state = row.lease !== null ? say.running(row.lease.owner) : row.resting ? say.resting : say.left
+interface Row extends SessionRow {
+  readonly asks: number
+}
+
+async function rowLine({ texts: { sessions: say } }: Cli, store: Store, row: Row): Promise<string> {
+  const driver = row.lease !== null ? say.running(row.lease.owner) : row.resting ? '' : say.left
+  const waits = row.asks > 0 ? say.waits(row.asks) : ''
+  const state = [driver, waits].filter((part) => part !== '').join(', ') || say.resting
   const at = new Date(row.updatedAt).toISOString().slice(0, 16).replace('T', ' ')
   const first = await openingLine(store, row)
   return [row.session, at, state, say.counts(row.tail, row.pending), first].filter((part) => part !== '').join('  ')

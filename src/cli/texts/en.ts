@@ -216,6 +216,7 @@ export const en = {
     running: (owner: string) => `driven by ${owner}`,
     left: 'its driver died; --resume takes it up',
     resting: 'at rest',
+    waits: (asks: number) => (asks === 1 ? 'waits for an answer' : `waits for ${asks} answers`),
     counts: (events: number, pending: number) => `${events} events${pending === 0 ? '' : `, ${pending} waiting`}`,
     removed: (session: string) => `session ${session} is deleted`,
     askRemove: (session: string, events: number) => `delete session ${session} with ${events} events for good? [y/N] `,

@@ -210,6 +210,7 @@ export const zh: Texts = {
     running: (owner) => `由 ${owner} 驱动`,
     left: '驱动它的进程已退出；用 --resume 接手',
     resting: '静止',
+    waits: (asks) => `等待 ${asks} 个答复`,
     counts: (events, pending) => `${events} 条事件${pending === 0 ? '' : `,${pending} 条在等`}`,
     removed: (session) => `会话 ${session} 已删除`,
     askRemove: (session, events) => `彻底删除会话 ${session}（${events} 条事件）？[y/N] `,

@@ -1,7 +1,8 @@
 /**
- * From a requested call to one that may start (C8, C9, T6, A1, A2): validate, guard, ask policy, validate what it rewrote, ask the
- * tool whether that needs a person, ask for approval. In model order, before any body runs, so that all questions of a batch are open at once. What was let through is remembered here only; it is
- * judged again after a crash, and what was denied or asked is a fact.
+ * From a requested call to one that may start (C8, C9, T6, A1, A2): validate, guard, ask policy, validate what policy rewrote, ask
+ * the tool whether that needs a person, ask for approval. In model order, before any body runs, so that all questions of a batch
+ * are open at once. What was let through is remembered here only; it is judged again after a crash, and what was denied or asked
+ * is a fact.
  */
 import type { CallRecord } from '../../kernel/events.ts'
 import type { CallOutcome } from '../../kernel/outcome.ts'

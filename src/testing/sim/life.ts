@@ -73,10 +73,10 @@ export class Life {
       process.mortal.thaw()
       process.mortal.cut(false)
     }
-    await world.clock.advance(3 * LEASE_MS)
+    await world.clock.advance(LEASE_MS)
     for (const worker of stage.workers.splice(0)) await world.within(worker.process.harness.close())
     stage.letAllGo()
-    await world.clock.advance(2 * LEASE_MS)
+    await world.clock.advance(LEASE_MS)
     const last = stage.startWorker(stage.started + 1)!
     await world.settle()
     const session = last.session

@@ -1,2 +1,2 @@
 export { shellTool } from './shell.ts'
-export type { ShellOptions } from './shell.ts'
+export type { ShellOptions } from './options.ts'
