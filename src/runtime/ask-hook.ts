@@ -3,6 +3,7 @@
  * it says after the race is not used (KERNEL, trap 1).
  */
 import { AbortScope } from '../util/signal.ts'
+import { isLater } from '../util/maybe.ts'
 import { messageOf } from '../util/text.ts'
 import type { Clock } from './ports.ts'
 
@@ -38,7 +39,7 @@ export function askHook<T>(
     own.leave()
     return failed(options.plugin, error)
   }
-  if (!isThenable(answer)) {
+  if (!isLater(answer)) {
     own.leave()
     return { kind: 'answer', value: answer ?? undefined }
   }
@@ -78,8 +79,4 @@ async function race<T>(
 
 function failed<T>(plugin: string, cause: unknown): HookAnswer<T> {
   return { kind: 'failed', error: new Error(`a hook of plugin "${plugin}" failed: ${messageOf(cause)}`, { cause }) }
-}
-
-function isThenable<T>(value: Answer<T>): value is Promise<T | undefined | void> {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }

@@ -11,7 +11,7 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import { RESULT_LIMITS, cutText } from '../../util/cut.ts'
 import { isPlainObject } from '../../util/json.ts'
 import type { Json } from '../../util/json.ts'
-import type { Maybe } from '../../util/maybe.ts'
+import { isLater, type Maybe } from '../../util/maybe.ts'
 import { messageOf, quoted } from '../../util/text.ts'
 import type { Args, InputSchema, JsonSchema } from './tool.ts'
 
@@ -85,7 +85,7 @@ function describeStandard(name: string, props: StandardSchemaV1.Props & Partial<
 function checkStandard(input: StandardSchemaV1, args: Args): Maybe<Checked> {
   try {
     const result = input['~standard'].validate(args)
-    return result instanceof Promise ? result.then(readStandard, checkFailed) : readStandard(result)
+    return isLater(result) ? Promise.resolve(result).then(readStandard, checkFailed) : readStandard(result)
   } catch (error) {
     return checkFailed(error)
   }

@@ -10,7 +10,7 @@ import type { SessionId } from '../../kernel/ids.ts'
 import type { Lane, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import { refusal, type RuleBreak } from '../../kernel/legality.ts'
 import type { State } from '../../kernel/state.ts'
-import type { Maybe } from '../../util/maybe.ts'
+import { isLater, type Maybe } from '../../util/maybe.ts'
 import type { Append, Appended, Consumption, Store } from '../ports.ts'
 import { noSyncPoints, type SyncPoints } from '../sync-points.ts'
 
@@ -101,7 +101,7 @@ export class Journal {
     const append: Append = { session, fence, tail: this.#tail, events, consume: this.#consume, unlessPending }
     if (sync !== noSyncPoints) return this.#appendInSteps(append, last)
     const answer = store.append(append)
-    return answer instanceof Promise ? this.#appendedLater(append, answer, last) : this.#appended(append, answer, last)
+    return isLater(answer) ? this.#appendedLater(append, answer, last) : this.#appended(append, answer, last)
   }
 
   async #appendedLater(append: Append, answer: Promise<Appended>, last?: Event): Promise<Committed> {
