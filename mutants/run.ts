@@ -23,23 +23,53 @@ interface Survivor {
   readonly why: string
 }
 
-const { values } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    jobs: { type: 'string', default: String(availableParallelism()) },
-    only: { type: 'string', multiple: true, default: [] },
-    page: { type: 'boolean', default: false },
-  },
-})
+const USAGE = `npm run mutants -- [options]: plants each fault of the list and demands that the tests which it names catch it.
 
-if (values.page) writeFileSync('mutants/README.md', page(MUTANTS))
-else await main({ json: values.json, jobs: Number(values.jobs), mutants: chosen(values.only) })
+  --only ID  this fault; may be given several times (the ids are in mutants/README.md)
+  --jobs N   faults at a time (default: one for each core)
+  --json     one object on stdout instead of the table
+  --page     writes mutants/README.md from the list, and plants nothing`
+
+/** What the arguments ask for. Throws an `Error` that says what is wrong with them. */
+function readArguments(): Options & { readonly page: boolean } {
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean', default: false },
+      jobs: { type: 'string', default: String(availableParallelism()) },
+      only: { type: 'string', multiple: true, default: [] },
+      page: { type: 'boolean', default: false },
+    },
+  })
+  const jobs = Number(values.jobs)
+  if (!Number.isSafeInteger(jobs) || jobs < 1)
+    throw new Error(`--jobs is "${values.jobs}"; give a whole number from 1 up`)
+  return { json: values.json, page: values.page, jobs, mutants: chosen(values.only) }
+}
 
 function chosen(ids: readonly string[]): readonly Mutant[] {
   const unknown = ids.filter((id) => !MUTANTS.some((mutant) => mutant.id === id))
-  if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(', ')}; the list is mutants/README.md`)
+  if (unknown.length > 0)
+    throw new Error(
+      `there is no fault "${unknown.join('", "')}"; the ids are in mutants/README.md, and --only takes one`,
+    )
   return ids.length === 0 ? MUTANTS : MUTANTS.filter(({ id }) => ids.includes(id))
 }
+
+async function run(): Promise<void> {
+  if (process.argv.includes('--help')) return console.log(USAGE)
+  let options: ReturnType<typeof readArguments>
+  try {
+    options = readArguments()
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`)
+    process.exitCode = 2
+    return
+  }
+  if (options.page) writeFileSync('mutants/README.md', page(MUTANTS))
+  else await main(options)
+}
+
+await run()
 
 async function main({ json, jobs, mutants }: Options): Promise<void> {
   const startedAt = performance.now()

@@ -12,6 +12,10 @@ import type { ScenarioName } from './talk.ts'
 process.exitCode = await main(process.argv.slice(2))
 
 async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help')) {
+    console.log(USAGE)
+    return 0
+  }
   let options: Options
   try {
     options = readOptions(args)

@@ -47,21 +47,6 @@ export const CALLS: readonly Mutant[] = [
     caughtBy: [scenario('timeout_is_enforced', '- 1.1 call.ended t1s1c1 timeout')],
   },
   {
-    id: 'later-deadline-hides-an-earlier',
-    rules: ['C13'],
-    fault: 'A call with a short time ends with the long time of the one that began before it.',
-    file: 'src/runtime/runner/alarm.ts',
-    find: `if (this.#at !== null && this.#at <= at) return`,
-    replace: `if (this.#at !== null) return`,
-    caughtBy: [
-      {
-        test: 'src/runtime/runner/alarm.test.ts',
-        name: 'an alarm > C13: rings for the earliest time, whichever was set first, with one timer',
-        says: 'expected [ 300 ] to deeply equal [ 100 ]',
-      },
-    ],
-  },
-  {
     id: 'late-end-is-lost',
     rules: ['C5', 'T7', 'case 060'],
     fault: 'What a body did after its call was closed is never heard of.',

@@ -28,7 +28,7 @@ export function refusal(state: State, event: Event): RuleBreak | null {
 }
 
 function headRefusal(s: State, e: Event): RuleBreak | null {
-  if (e.seq !== s.seq + 1) return no('L1', `seq ${e.seq} after ${s.seq}`)
+  if (e.seq !== s.seq + 1) return no('L1', `seq ${e.seq} after ${s.seq}${missing(s.seq + 1, e.seq - 1)}`)
   if (e.fence < s.fence) return no('W1', `fence ${e.fence} after ${s.fence}`)
   if (s.created === null && e.type !== 'session.created') return no('L1', `${e.type} before session.created`)
   return null

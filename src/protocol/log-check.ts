@@ -46,6 +46,8 @@ export interface Fault {
   readonly type: string | null
   /** What was seen, and what is wrong with it. */
   readonly problem: string
+  /** With `encoding`: it is no text but an archive, or packed. */
+  readonly isPacked?: true
 }
 
 /** Takes the events of one log, in order. After a fault it is not to be asked again. */

@@ -187,19 +187,20 @@ function noJson(line: string, error: Error, isEnded: boolean): Finding {
   return of('json', 'L5', `${quoted(line, 60)} is no JSON: ${messageOf(error)}`)
 }
 
-const FOREIGN_FILES: readonly (readonly [string, string, readonly number[]])[] = [
+const FOREIGN_FILES: readonly (readonly [code: 'encoding' | 'packed' | 'store', string, readonly number[]])[] = [
   ['encoding', 'the file begins with a byte order mark', [0xef, 0xbb, 0xbf]],
   ['encoding', 'the file is UTF-16', [0xff, 0xfe]],
   ['encoding', 'the file is UTF-16', [0xfe, 0xff]],
-  ['encoding', 'the file is packed by gzip', [0x1f, 0x8b]],
-  ['encoding', 'the file is packed by zstd', [0x28, 0xb5, 0x2f, 0xfd]],
-  ['encoding', 'the file is a zip archive', [0x50, 0x4b, 0x03, 0x04]],
+  ['packed', 'the file is packed by gzip', [0x1f, 0x8b]],
+  ['packed', 'the file is packed by zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  ['packed', 'the file is a zip archive', [0x50, 0x4b, 0x03, 0x04]],
   ['store', 'the file is an SQLite database', [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20, 0x66]],
 ]
 
 /** What a file is, by its first bytes, if it is no text of ours; null: nothing is known against it. */
 function foreignFile(bytes: Uint8Array): Finding | null {
   for (const [code, problem, signature] of FOREIGN_FILES)
-    if (signature.every((byte, at) => bytes[at] === byte)) return of(code as Fault['code'], 'L5', problem)
+    if (signature.every((byte, at) => bytes[at] === byte))
+      return code === 'packed' ? { ...of('encoding', 'L5', problem), isPacked: true } : of(code, 'L5', problem)
   return null
 }

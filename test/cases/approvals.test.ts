@@ -262,7 +262,7 @@ describe('what a question and its answer are bound to', () => {
     const plugin = pluginOf('rounding', { decideCall: () => ({ kind: 'allow', args: { amount: made } }) })
     const pay = toolOf('pay', ({ amount }) => (paid.push(amount), 'paid'), {
       effect: 'write',
-      approval: ({ amount }) => Number(amount) > 100 && `Pay ${String(amount)}?`,
+      approval: ({ amount }) => Number(amount) > 100 && `Pay ${Number(amount)}?`,
     })
     const session = await one.harness().open(agentOf(model, { tools: [pay], plugins: [plugin] }))
     await session.send('go')

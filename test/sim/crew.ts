@@ -14,6 +14,8 @@ export interface CrewOptions {
   readonly until: number | null
   readonly threads: number | null
   readonly onProgress: (total: Total) => void
+  /** At once: a long run may be broken off. */
+  readonly onFailure: (failure: SimFailure) => void
 }
 
 export interface Total {
@@ -42,11 +44,15 @@ export async function runCrew(options: CrewOptions): Promise<Total> {
     return { from, count }
   }
   const threads = Math.max(1, options.threads ?? availableParallelism())
-  await Promise.all(Array.from({ length: threads }, () => runThread(next, total, options.onProgress)))
+  await Promise.all(Array.from({ length: threads }, () => runThread(next, total, options)))
   return total
 }
 
-function runThread(next: () => Task, total: Total, onProgress: (total: Total) => void): Promise<void> {
+function runThread(
+  next: () => Task,
+  total: Total,
+  { onProgress, onFailure }: Pick<CrewOptions, 'onProgress' | 'onFailure'>,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./worker.js', import.meta.url))
     worker.on('error', reject)
@@ -55,6 +61,7 @@ function runThread(next: () => Task, total: Total, onProgress: (total: Total) =>
       total.seeds += seeds
       total.events += events
       total.failures.push(...failures)
+      for (const failure of failures) onFailure(failure)
       onProgress(total)
       worker.postMessage(next())
     })

@@ -67,10 +67,20 @@ async function runMany(flags: Flags): Promise<number> {
     saidAt = now
     whisper(summary(total, now - startedAt))
   }
+  const onFailure = (failure: SimFailure): void => {
+    whisper(`seed ${failure.seed} breaks ${failure.rule}: ${failure.message}`)
+    if (flags.keep !== null) keep(flags.keep, failure)
+  }
   const { threads } = flags
-  const total = await runCrew({ fixed, fresh: timed && first === null ? fresh : null, until, threads, onProgress })
+  const total = await runCrew({
+    fixed,
+    fresh: timed && first === null ? fresh : null,
+    until,
+    threads,
+    onProgress,
+    onFailure,
+  })
   const { seeds, events, failures } = total
-  if (flags.keep !== null) for (const failure of failures) keep(flags.keep, failure)
   if (flags.json) say(JSON.stringify({ seeds, events, failures: failures.length, failed: failures }))
   else {
     for (const failure of failures) say(textOf(failure))

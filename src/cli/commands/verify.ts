@@ -82,12 +82,12 @@ function report(cli: Cli, { name, ...subject }: Subject, { events, skipped, faul
   const more = skipped === 0 ? {} : { skipped }
   if (fault === null) {
     out.line({ type: 'verified', ...subject, ok: true, events, ...more })
-    out.result(say.ok(name, events, skipped))
+    out.result(subject.file === undefined ? say.ok(name, events, skipped) : say.legal(name, events, skipped))
     return true
   }
-  const { code, rule, line, seq, type, problem } = fault
+  const { code, rule, line, seq, type, problem, isPacked = false } = fault
   const wanted = code === 'rule' ? (RULE_TEXTS[rule]?.[locale] ?? `CONTRACT.md, ${rule}`) : say.wanted[code]
-  const next = say.next[code](events)
+  const next = say.next[code]({ events, isFile: subject.file !== undefined, isPacked })
   const place = { ...(line === undefined ? {} : { line }), seq, ...(type === null ? {} : { event: type }) }
   out.line({ type: 'verified', ...subject, ok: false, events, ...more, ...place, code, rule, problem, wanted, next })
   const where = say.where({ line: line ?? null, seq, type })

@@ -2,7 +2,9 @@
 
 export const verifyEn = {
   ok: (name: string, events: number, skipped: number) =>
-    `${name}: ${events} events, all well${skipped === 0 ? '' : `; ${skipped} of them are of types that are not known here and were skipped`}`,
+    `${name}: ${events} events, all well${unknown(skipped)}`,
+  legal: (name: string, events: number, skipped: number) =>
+    `${name}: ${events} events, every one legal${unknown(skipped)}; a file is not protected against edits of what they say`,
   damaged: (name: string, from: number, reason: string) => `${name}: damaged from event ${from} on: ${reason}`,
   broken: (name: string, where: string, rule: string, problem: string) =>
     `${name}: ${where} breaks ${rule}: ${problem}`,
@@ -27,7 +29,7 @@ export const verifyEn = {
   },
   next: {
     empty: () => 'look whether this is the file that was meant; export the session again',
-    encoding: () => 'unpack it, or save it as plain UTF-8, and verify it again',
+    encoding: ({ isPacked }: Seen) => `${isPacked ? 'unpack it' : 'save it as UTF-8'}, and verify it again`,
     store: () => '`turnstep verify --store FILE` checks the sessions in it',
     json: reread,
     blank: () => 'take the empty line out, if nothing is missing there; else export the session again',
@@ -35,14 +37,26 @@ export const verifyEn = {
     long: () => 'look whether this is a log at all',
     header: () => 'take out what stands there that is no event, or export the session again',
     newer: () => 'update turnstep',
-    count: (events: number) =>
+    count: ({ events }: Seen) =>
       `the file is not whole, or was changed: export the session again; ${events} events are sound`,
     shape: rewrite,
     rule: rewrite,
-    damaged: (events: number) =>
+    damaged: ({ events }: Seen) =>
       `opening it for work sets that part aside and goes on after event ${events}; \`session export\` saves what stands before it`,
   },
   none: 'no sessions to verify',
+  folder: (path: string) => `"${path}" is a folder: name a file in it, or leave the name out to verify the sessions`,
+  noFile: (path: string) =>
+    `there is no file "${path}": look at its path, or write one with \`turnstep session export SESSION -o FILE\``,
+}
+
+/** What is known where something is wrong. */
+export interface Seen {
+  /** Sound ones, before it. */
+  readonly events: number
+  /** A file, not the log of a session. */
+  readonly isFile: boolean
+  readonly isPacked: boolean
 }
 
 /** Where in a log something is wrong. */
@@ -52,12 +66,18 @@ export interface Where {
   readonly type: string | null
 }
 
-function reread(events: number): string {
-  return `export or copy it again${before(events)}`
+function unknown(skipped: number): string {
+  return skipped === 0 ? '' : `; ${skipped} of them are of types that are not known here and were skipped`
 }
 
-function rewrite(events: number): string {
-  return `whoever wrote this event has a fault: report it with the log${before(events)}`
+function reread({ events }: Seen): string {
+  return `the file was cut off or edited: export or copy it again${before(events)}`
+}
+
+function rewrite({ events, isFile }: Seen): string {
+  return isFile
+    ? `most likely the file was edited or lost lines: export it again; if it is the same then, whoever wrote this event has a fault: report it with the log${before(events)}`
+    : `whoever wrote this event has a fault: report it with the log${before(events)}`
 }
 
 function before(events: number): string {

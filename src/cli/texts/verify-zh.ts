@@ -1,9 +1,11 @@
 /** What `verify` says, in Chinese. */
-import type { verifyEn } from './verify-en.ts'
+import type { Seen, verifyEn } from './verify-en.ts'
 
 export const verifyZh: typeof verifyEn = {
   ok: (name, events, skipped) =>
-    `${name}：${events} 条事件，全部完好${skipped === 0 ? '' : `；其中 ${skipped} 条的类型在本版本中未知，已略过`}`,
+    `${name}：${events} 条事件，全部完好${unknown(skipped)}`,
+  legal: (name, events, skipped) =>
+    `${name}：${events} 条事件，条条合法${unknown(skipped)}；文件不防改动：事件所说的内容可能被改过`,
   damaged: (name, from, reason) => `${name}：自第 ${from} 条事件起受损：${reason}`,
   broken: (name, where, rule, problem) => `${name}：${where}违反 ${rule}：${problem}`,
   where: ({ line, seq, type }) => {
@@ -27,7 +29,7 @@ export const verifyZh: typeof verifyEn = {
   },
   next: {
     empty: () => '确认是否选对了文件；请重新导出会话',
-    encoding: () => '解压，或另存为普通 UTF-8，然后再检查',
+    encoding: ({ isPacked }) => `${isPacked ? '请解压' : '请另存为 UTF-8'}，然后再检查`,
     store: () => '用 `turnstep verify --store FILE` 检查其中的会话',
     json: reread,
     blank: () => '如果该处没有缺失，删去空行；否则请重新导出会话',
@@ -35,21 +37,29 @@ export const verifyZh: typeof verifyEn = {
     long: () => '确认它是不是日志',
     header: () => '删去该处不是事件的内容，或重新导出会话',
     newer: () => '升级 turnstep',
-    count: (events) => `文件不完整或被改动：请重新导出会话；其中 ${events} 条事件完好`,
+    count: ({ events }) => `文件不完整或被改动：请重新导出会话；其中 ${events} 条事件完好`,
     shape: rewrite,
     rule: rewrite,
-    damaged: (events) =>
+    damaged: ({ events }) =>
       `以工作方式打开会隔离该部分，从第 ${events} 条事件之后继续；\`session export\` 可保存在它之前的部分`,
   },
   none: '没有可检查的会话',
+  folder: (path) => `“${path}”是文件夹：请写出其中的文件，或不写名称以检查各会话`,
+  noFile: (path) => `没有文件“${path}”：请核对路径，或用 \`turnstep session export 会话 -o 文件\` 导出一个`,
 }
 
-function reread(events: number): string {
-  return `请重新导出或复制${before(events)}`
+function unknown(skipped: number): string {
+  return skipped === 0 ? '' : `；其中 ${skipped} 条的类型在本版本中未知，已略过`
 }
 
-function rewrite(events: number): string {
-  return `写入该事件的程序有缺陷：请附日志反馈${before(events)}`
+function reread({ events }: Seen): string {
+  return `文件被截断或改动：请重新导出或复制${before(events)}`
+}
+
+function rewrite({ events, isFile }: Seen): string {
+  return isFile
+    ? `多半是文件被改动或丢了行：请重新导出；若仍然如此，则写入该事件的程序有缺陷：请附日志反馈${before(events)}`
+    : `写入该事件的程序有缺陷：请附日志反馈${before(events)}`
 }
 
 function before(events: number): string {

@@ -23,9 +23,15 @@ export async function checkFile({ io, texts }: Cli, file: string): Promise<LogRe
   try {
     for await (const chunk of bytes) if (!check.push(chunk)) break
   } catch (error) {
-    throw usage(texts.importing.unreadable(path, messageOf(error)))
+    throw usage(unreadable(texts, path, error))
   }
   return check.end()
 }
 
 const CHUNK = 1024 * 1024
+
+function unreadable({ verify, importing }: Cli['texts'], path: string, error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EISDIR') return verify.folder(path)
+  return code === 'ENOENT' ? verify.noFile(path) : importing.unreadable(path, messageOf(error))
+}

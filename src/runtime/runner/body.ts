@@ -12,8 +12,8 @@ export interface Body {
   readonly call: Call
   readonly scope: AbortScope
   readonly timeoutMs: number
-  /** When its time is over, in milliseconds since the epoch; infinity once it came back, or nobody waits for it. */
-  deadline: number
+  /** Takes its timeout back: it came in time, or nobody waits for it any more. A timer of its own, as a clock may be set. */
+  cancelTimeout: () => void
   /** Set once its call was closed by a timeout or a settlement: the real end is late news. Gives its resources back. */
   straggling: (() => void) | null
   /** Who told it to stop, if that was not its turn. */

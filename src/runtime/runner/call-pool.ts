@@ -2,7 +2,7 @@
  * Bodies at work (C6, C7, C10, C13, T7). Owns each body from its start to its end, also when nobody waits for it any more.
  * Invariants: a non-read starts only after its `call.started` is durable and while the lease has time left (C3, W1); each start has
  * at most one landing; a timeout is enforced whether the body listens or not; a body that outlives its call is a straggler: its real
- * end goes to the inbox (C5); no listener survives a body, no timer the pool.
+ * end goes to the inbox (C5); no timer, no listener survives a body.
  */
 import type { CallId } from '../../kernel/ids.ts'
 import { inputId } from '../../kernel/ids.ts'
@@ -14,7 +14,6 @@ import { messageOf } from '../../util/text.ts'
 import { asMs, asText } from '../borders.ts'
 import type { Judge, Prepared } from './judge.ts'
 import type { Run } from './run.ts'
-import { Alarm } from './alarm.ts'
 import { contextOf, type Body, type BodyEnd } from './body.ts'
 import { outcomeContent } from './call-facts.ts'
 import type { Stragglers } from './stragglers.ts'
@@ -34,13 +33,11 @@ export class CallPool {
   /** Came back in time, and their end may not be durable yet. */
   #landed: Body[] = []
   readonly #stragglers: Stragglers
-  readonly #alarm: Alarm
 
   constructor(run: Run, judge: Judge, stragglers: Stragglers) {
     this.#run = run
     this.#judge = judge
     this.#stragglers = stragglers
-    this.#alarm = new Alarm(run.clock, () => this.#timeOutDue())
   }
 
   /** Whether this runner waits for the end of any call. */
@@ -113,13 +110,13 @@ export class CallPool {
       call,
       scope: new AbortScope(this.#run.turnScope),
       timeoutMs,
-      deadline: this.#run.clock.now() + timeoutMs,
+      cancelTimeout: () => {},
       straggling: null,
       told: null,
       end: null,
       seq: null,
     }
-    this.#alarm.by(body.deadline)
+    body.cancelTimeout = this.#run.clock.after(timeoutMs, () => this.#timeOut(body))
     this.#live.push(body)
     void this.#carry(body, prepared)
   }
@@ -129,13 +126,13 @@ export class CallPool {
     try {
       const result = await prepared.tool.run(prepared.args, contextOf(this.#run, body))
       // It came back in time, however long those take who look at its result.
-      body.deadline = Infinity
+      body.cancelTimeout()
       const finishing = isDeferred(result) ? result : finishResult(this.#run, body.call, result)
       end = finishing instanceof Promise ? await finishing : finishing
     } catch (error) {
       end = this.#thrown(body, error)
     }
-    body.deadline = Infinity
+    body.cancelTimeout()
     body.scope.leave()
     const reached = this.#run.sync.reach('after-body')
     if (reached !== undefined) await reached
@@ -188,22 +185,11 @@ export class CallPool {
     return at >= 0
   }
 
-  #timeOutDue(): void {
-    const now = this.#run.clock.now()
-    let next = Infinity
-    for (const body of this.#live.slice()) {
-      if (body.deadline <= now) this.#timeOut(body)
-      else next = Math.min(next, body.deadline)
-    }
-    if (next < Infinity) this.#alarm.by(next)
-  }
-
   /** The call is answered now; the body is told to stop, and may still come back late (C13). */
   #timeOut(body: Body): void {
     const outcome = { kind: 'timeout', afterMs: body.timeoutMs } as const
     const content = outcomeContent(this.#run, body.call, outcome)
     body.told = 'timeout'
-    body.deadline = Infinity
     this.#hold(body)
     this.#run.land(() => {
       if (this.#leave(body))
@@ -241,12 +227,11 @@ export class CallPool {
       this.#becomeStraggler(body)
       body.scope.abort(new Error('the runner stops'))
     }
-    this.#alarm.stop()
   }
 
   #becomeStraggler(body: Body): void {
     this.#leave(body)
-    body.deadline = Infinity
+    body.cancelTimeout()
     this.#hold(body)
   }
 

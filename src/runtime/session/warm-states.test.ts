@@ -116,7 +116,13 @@ describe('a session that rested here', () => {
 })
 
 describe('warm states', () => {
-  const warm = { state: {}, agent: {}, version: 0, life: 1, snapshotAt: 0 } as never
+  const warm = { state: { turn: null }, agent: {}, version: 0, life: 1, snapshotAt: 0 } as never
+
+  it('A3: are not kept of a session that waits in the middle of a turn', () => {
+    const states = new WarmStates()
+    states.keep(SESSION, { state: { turn: {} } } as never)
+    expect(states.take(SESSION)).toBeNull()
+  })
 
   it('are given once, and forgotten', () => {
     const states = new WarmStates()

@@ -1,7 +1,7 @@
 /**
- * States of sessions that rest, kept for their next turn: a conversation of many messages is not read and folded again for each of
- * them. Bounded, so that a thousand open sessions cost what they cost without it. Safe by the log: a state is used only if the log
- * still ends where it ended, and a log only grows.
+ * States of sessions at rest, kept for their next turn: a session of many messages is not read and folded again for each of them.
+ * Bounded, so that a thousand open sessions cost what they cost without it; one that waits for a person holds no memory at all (A3).
+ * Safe by the log: a state is used only if the log still ends where it ended, and a log only grows.
  */
 import type { SessionId } from '../../kernel/ids.ts'
 import type { State } from '../../kernel/state.ts'
@@ -27,6 +27,7 @@ export class WarmStates {
   }
 
   keep(session: SessionId, warm: Warm): void {
+    if (warm.state.turn !== null) return
     this.#kept.set(session, warm)
     if (this.#kept.size > KEPT_MAX) this.#kept.delete(this.#kept.keys().next().value!)
   }

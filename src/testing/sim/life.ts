@@ -68,6 +68,7 @@ export class Life {
   /** Everything that lives ends, but one process, which brings the session to rest, and answers a last message. */
   async toRest(lastId: string): Promise<void> {
     const { world, stage } = this
+    this.seen.disturb()
     stage.disk.isFull = false
     for (const { process } of stage.workers) {
       process.mortal.thaw()

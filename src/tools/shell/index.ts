@@ -1,2 +1,1 @@
 export { shellTool } from './shell.ts'
-export type { ShellOptions } from './options.ts'

@@ -9,7 +9,7 @@ import { deferred } from '../../util/deferred.ts'
 import { call, scratchFolder } from '../call.case.ts'
 import { Workspace } from '../workspace.ts'
 import { shellTool } from './index.ts'
-import type { ShellOptions } from './index.ts'
+import type { ShellOptions } from './options.ts'
 
 let scratch: ReturnType<typeof scratchFolder>
 let workspace: Workspace
