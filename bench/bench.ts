@@ -42,7 +42,7 @@ else {
   console.log(flags.json ? JSON.stringify(measured) : markdown(measured))
 }
 
-/** The figures in what \`npm run bench -- --json\` wrote: its last line. */
+/** The figures in what `npm run bench -- --json` wrote: its last line. */
 function readMeasured(file: string): Measured {
   return JSON.parse(readFileSync(file, 'utf8').trimEnd().split('\n').at(-1)!) as Measured
 }

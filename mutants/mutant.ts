@@ -1,6 +1,6 @@
 /** What a planted fault is, and how it is planted. Pure: knows no file system and no test runner. */
 
-/** One fault, planted on purpose into a copy of the source that only its tests see. */
+/** One fault, planted on purpose while the source is transformed; only its tests see it. */
 export interface Mutant {
   /** Unique, in kebab-case: what goes wrong, in a few words. */
   readonly id: string

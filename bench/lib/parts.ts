@@ -2,7 +2,7 @@
 import type { Share } from './profile.ts'
 
 /** A part of the work of a step. */
-interface Part {
+export interface Part {
   readonly name: string
   readonly files: RegExp
   readonly en: string
@@ -10,7 +10,7 @@ interface Part {
 }
 
 /** The first that matches a file has it. What none matches is Node's own: the last. */
-const PARTS: readonly Part[] = [
+export const PARTS: readonly Part[] = [
   {
     name: 'kernel',
     files: /^src\/kernel\//,
@@ -27,7 +27,7 @@ const PARTS: readonly Part[] = [
   {
     name: 'calls',
     files:
-      /^src\/runtime\/(runner\/(judge|call-pool|call-facts|tool-result|stragglers|deadlines)\.ts|define\/)|^src\/util\/(cut|head-tail|text)\.ts$|^ajv\//,
+      /^src\/runtime\/(runner\/(judge|call-pool|call-facts|tool-result|stragglers|body|settle)\.ts|define\/)|^src\/util\/(cut|head-tail|text)\.ts$|^ajv\//,
     en: 'calls: schema, guard, policy, timeout, bounds of the result',
     zh: '调用：模式校验、防护、策略、超时、结果上限',
   },

@@ -43,7 +43,7 @@ const ROWS: readonly Row[] = [
   {
     figure: 'memoryStepEarlyRatio',
     en: 'the same after 12 turns, as the side-by-side measures it',
-    zh: '同上，仅预热 12 个回合，与并排测试的做法相同',
+    zh: '同上，仅预热 12 个轮次，与并排测试的做法相同',
     unit: '×',
     goal: null,
   },
@@ -89,7 +89,7 @@ const ROWS: readonly Row[] = [
   {
     figure: 'deltaRatio1000',
     en: 'the same of 1,000, the cost of their turn included',
-    zh: '同上，1,000 个增量，含这一回合本身的开销',
+    zh: '同上，1,000 个增量，含这一轮次本身的开销',
     unit: '×',
     goal: null,
   },

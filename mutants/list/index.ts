@@ -4,8 +4,8 @@ import { CALLS } from './calls.ts'
 import { KERNEL } from './kernel.ts'
 import { LOOP } from './loop.ts'
 import { MODELS } from './models.ts'
-import { RUNNING } from './runner.ts'
+import { RUNNER } from './runner.ts'
 import { STORES } from './stores.ts'
 import { TOOLS } from './tools.ts'
 
-export const MUTANTS: readonly Mutant[] = [...KERNEL, ...LOOP, ...RUNNING, ...CALLS, ...STORES, ...MODELS, ...TOOLS]
+export const MUTANTS: readonly Mutant[] = [...KERNEL, ...LOOP, ...RUNNER, ...CALLS, ...STORES, ...MODELS, ...TOOLS]

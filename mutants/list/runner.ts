@@ -1,7 +1,7 @@
 /** Faults of doing: the order of commits, hooks, sleeps and model calls. */
 import { scenario, type Mutant } from '../mutant.ts'
 
-const RUNNER = 'src/runtime/runner/runner.ts'
+const RUNNER_FILE = 'src/runtime/runner/runner.ts'
 const GATE = 'src/runtime/runner/gate.ts'
 const INFERENCE = 'src/runtime/runner/inference.ts'
 const JOURNAL = 'src/runtime/runner/journal.ts'
@@ -10,7 +10,7 @@ const ABSORB = 'src/runtime/runner/absorb.ts'
 const REPLY = 'src/runtime/runner/reply.ts'
 const RETRY = 'src/runtime/runner/retry.ts'
 
-export const RUNNING: readonly Mutant[] = [
+export const RUNNER: readonly Mutant[] = [
   {
     id: 'no-proof-at-the-end',
     rules: ['I5', 'case 014'],
@@ -325,7 +325,7 @@ export const RUNNING: readonly Mutant[] = [
     id: 'expired-input-starts-a-turn',
     rules: ['I6'],
     fault: 'A message whose time is over starts a turn, and holds up what waits behind it.',
-    file: RUNNER,
+    file: RUNNER_FILE,
     find: `if (trigger === 'input' && rejectExpired(this) > 0) return`,
     replace: ``,
     caughtBy: [scenario('expired_input_starts_nothing', '+ 2.0 turn.ended blocked{every input was rejected}')],
@@ -375,7 +375,7 @@ export const RUNNING: readonly Mutant[] = [
     id: 'sleeps-through-an-arrival',
     rules: ['W3', 'L4', 'case 011'],
     fault: 'What arrives between the last look and the sleep is not seen until something else happens.',
-    file: RUNNER,
+    file: RUNNER_FILE,
     find: `if (!this.#sleeping.isWoken && !this.inbox.isStale) return this.#sleeping.till(`,
     replace: `return this.#sleeping.till(`,
     caughtBy: [
@@ -390,7 +390,7 @@ export const RUNNING: readonly Mutant[] = [
     id: 'no-second-look-after-a-release',
     rules: ['W3'],
     fault: 'A release that was refused because something had come is not followed by a look at what that was.',
-    file: RUNNER,
+    file: RUNNER_FILE,
     find: `if (answer.kind === 'released') return true this.inbox.touch()`,
     replace: `if (answer.kind === 'released') return true`,
     caughtBy: [
@@ -405,7 +405,7 @@ export const RUNNING: readonly Mutant[] = [
     id: 'torn-tail-not-told',
     rules: ['L5', 'case 054'],
     fault: 'What was lost of a log is set aside, and nobody is told.',
-    file: RUNNER,
+    file: RUNNER_FILE,
     find: `if (lease.repaired !== null) recordDamage(this, lease.repaired)`,
     replace: ``,
     caughtBy: [
@@ -420,7 +420,7 @@ export const RUNNING: readonly Mutant[] = [
     id: 'gate-once-per-step',
     rules: ['T10', 'T11'],
     fault: 'A second attempt is made without passing the gate: a policy that would refuse it is not asked.',
-    file: RUNNER,
+    file: RUNNER_FILE,
     find: `if (answer === done) this.#viewpoint.gated = false`,
     replace: `if (answer === done) return`,
     caughtBy: [scenario('retry_passes_the_gate', '- 1.1 step.refused')],

@@ -45,12 +45,12 @@ function shared(blanks: Map<string, Message>, message: Message): Message {
   const key = `${message.role} ${sizeOf(message)}`
   const known = blanks.get(key)
   if (known !== undefined) return known
-  const blank = messageOf(message)
+  const blank = blankMessage(message)
   blanks.set(key, blank)
   return blank
 }
 
-function messageOf(message: Message): Message {
+function blankMessage(message: Message): Message {
   const { content } = blankOf(message)
   switch (message.role) {
     case 'user':

@@ -1,6 +1,6 @@
 /**
  * Asking one hook. Its answer is raced against control and its own time: a hook that never answers cannot hold up an abort, and what
- * it says after the race is not used (KERNEL, trap 1).
+ * it says after the race is not used (docs/design/kernel.md, trap 1).
  */
 import { AbortScope } from '../util/signal.ts'
 import { isLater } from '../util/maybe.ts'

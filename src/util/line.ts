@@ -17,10 +17,6 @@ export class Line<T> {
     return this.#items.length - this.#start
   }
 
-  get first(): T | undefined {
-    return this.#items[this.#start]
-  }
-
   add(item: T): void {
     const at = this.#place(item)
     if (at === this.#items.length) this.#items.push(item)

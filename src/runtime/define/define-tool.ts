@@ -7,6 +7,8 @@
  * with what was expected, never guessed (C8).
  */
 import type { EffectClass, GuardMode, ResourceUse } from '../../kernel/events.ts'
+import { guardModeOf } from '../../kernel/guard.ts'
+import { undeclaredResources } from '../../kernel/plan.ts'
 import { isPlainObject } from '../../util/json.ts'
 import { wellFormed } from '../../util/wellformed.ts'
 import { after } from '../../util/maybe.ts'
@@ -29,7 +31,7 @@ export function tool<Input = Args>(definition: ToolDefinition<Input>): Tool {
     name,
     description,
     effect,
-    guard: definition.guard ?? (effect === 'read' ? 'progress' : 'strict'),
+    guard: definition.guard ?? guardModeOf(effect),
     timeoutMs,
     parameters: schema.parameters,
     prepare: () => schema.prepare(),
@@ -125,22 +127,19 @@ function judge(name: string, schema: ToolSchema, typed: TypedArgs<unknown>, chec
   return { ok: false, message: wellFormed(text) }
 }
 
-/** Conflicts with every other call; as `read` it shares with those that only read. */
-const EVERYTHING = '*'
-
 function resourcesOf<Input>(
   definition: ToolDefinition<Input>,
   effect: EffectClass,
   args: () => Input,
 ): readonly ResourceUse[] {
-  if (definition.resources === undefined) return [{ name: EVERYTHING, mode: effect === 'read' ? 'read' : 'write' }]
+  if (definition.resources === undefined) return undeclaredResources(effect)
   try {
     const uses: unknown = definition.resources(args())
     if (Array.isArray(uses) && uses.every(isResourceUse)) return uses
   } catch {
     // A declaration that failed says nothing about what the call touches: it runs alone.
   }
-  return [{ name: EVERYTHING, mode: 'write' }]
+  return undeclaredResources('write')
 }
 
 function isResourceUse(use: unknown): use is ResourceUse {

@@ -1,4 +1,4 @@
-/** What a plugin may do: register hooks, tools, prompt sections, folded state and services in a scope that undoes them (DESIGN, plugins). */
+/** What a plugin may do: register hooks, tools, prompt sections, folded state and services in a scope that undoes them. */
 import type { CallRecord, Event } from '../../kernel/events.ts'
 import type { Failure } from '../../kernel/failure.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * Tells whoever waits for a hook that control has come in (KERNEL, trap 1). Owns the waiting only: that control is looked at first is
- * the loop's, that it is absorbed the runner's.
+ * Tells whoever waits for a hook that control has come in (docs/design/kernel.md, trap 1). Owns the waiting only: that control is
+ * looked at first is the loop's, that it is absorbed the runner's.
  */
 import type { Inbox } from './inbox.ts'
 

@@ -1,3 +1,7 @@
+/**
+ * The runner's epochs (X1). Owns when one begins; what is in it is the agent's, and that no request goes out of line with it the fold's.
+ * Invariant: after a call the epoch's system text, tools and model are those of the agent that goes on.
+ */
 import type { Run } from './run.ts'
 
 /** Begins a new epoch wherever system text, tools or model are not those of the last one (X1). Contract: no step is open. */

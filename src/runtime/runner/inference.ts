@@ -1,7 +1,7 @@
 /**
  * One model call in flight. Owns the stream from `model.requested` to the one event that answers it.
- * Invariants: nothing of a call is recorded after it was abandoned or another was begun (KERNEL, trap 3); an abort is answered at
- * once, whether the adapter listens or not (T7, case 019); the iterator is always returned; deltas never wait for a store.
+ * Invariants: nothing of a call is recorded after it was abandoned or another was begun (docs/design/kernel.md, trap 3); an
+ * abort is answered at once, whether the adapter listens or not (T7, case 019); the iterator is always returned; deltas never wait for a store.
  */
 import type { Failure, Usage } from '../../kernel/failure.ts'
 import { Messages, textPart } from '../../kernel/message.ts'

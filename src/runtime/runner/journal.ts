@@ -1,7 +1,8 @@
 /**
  * The runner's pen. Owns the state, the buffer of events that are folded and not yet durable, and the append.
- * Invariants: what is buffered is legal (folded at once); it is flushed before a side effect or a sleep (KERNEL, commits); events
- * are shown to watchers only after they are durable; a refused append changes nothing here (L1).
+ * Invariants: what is buffered is legal (folded at once); it is flushed before a side effect or a sleep
+ * (docs/design/kernel.md, guarantee 2); events are shown to watchers only after they are durable; a refused append changes nothing
+ * here (L1).
  */
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Draft, Event, EventHead } from '../../kernel/events.ts'
@@ -11,10 +12,9 @@ import type { Lane, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import { refusal, type RuleBreak } from '../../kernel/legality.ts'
 import type { State } from '../../kernel/state.ts'
 import { isLater, type Maybe } from '../../util/maybe.ts'
+import type { Mutable } from '../../util/mutable.ts'
 import type { Append, Appended, Consumption, Store } from '../ports.ts'
 import { noSyncPoints, type SyncPoints } from '../sync-points.ts'
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
 
 export interface JournalOptions {
   readonly store: Store
@@ -95,7 +95,6 @@ export class Journal {
   }
 
   /** `last`: the event of a conditional commit, which comes true only if the store accepts it. */
-
   #append(events: readonly Event[], unlessPending: readonly Lane[], last?: Event): Maybe<Committed> {
     const { store, session, fence, sync } = this.#options
     const append: Append = { session, fence, tail: this.#tail, events, consume: this.#consume, unlessPending }

@@ -36,7 +36,9 @@ export function replyEvent(
   const { reply } = end
   const turn = run.state.turn!.n
   const step = run.state.step!.n
-  const calls = reply.calls.map((call, index) => callRecord(run, replyCallId(turn, step, index), call))
+  const calls = reply.calls.map(({ name, args, providerId }, index) =>
+    makeCallRecord(run, replyCallId(turn, step, index), { name, rawArgs: args, providerId }),
+  )
   const parts = reply.parts.map((part): ReplyPart =>
     part.type === 'call' ? { type: 'call', call: replyCallId(turn, step, part.index) } : part,
   )
@@ -57,10 +59,6 @@ export function replyEvent(
 function finishOf(end: ReplyEnd): Finish {
   if (end.kind !== 'done' && end.kind !== 'calls') return end.kind
   return end.reply.calls.length > 0 ? 'calls' : 'done'
-}
-
-function callRecord(run: Run, id: CallRecord['id'], call: ModelReply['calls'][number]): CallRecord {
-  return makeCallRecord(run, id, { name: call.name, rawArgs: call.args, providerId: call.providerId })
 }
 
 /** What is recorded of a call: its arguments, parsed once for policy and body alike (C8), and what its tool declares about them. */

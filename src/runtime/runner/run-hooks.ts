@@ -1,3 +1,9 @@
+/**
+ * Asking the hooks of all plugins for one decision, in their order. Owns which answer still counts and what becomes of one that
+ * cannot be used; not what is decided, which is the caller's `take`, nor the wait for one hook, which is `askHook`'s.
+ * Invariants: no fault of a plugin gets past here, each is reported; once control has come no further hook is asked, unless the caller
+ * heeds less than that.
+ */
 import { messageOf } from '../../util/text.ts'
 import { askHook, type AskOptions, type HookAnswer } from '../ask-hook.ts'
 import type { HookContext, HookName, Hooks } from '../define/plugin.ts'
@@ -13,7 +19,7 @@ export type Heed = 'control' | 'turn' | 'nothing'
 
 /**
  * Asks the hooks of a name one after the other, and stops as soon as control arrives: the caller then does nothing, and the loop
- * looks at the control first (KERNEL, trap 1). A hook that fails is reported and, unless `onFailure` says otherwise, has no say.
+ * looks at the control first (docs/design/kernel.md, trap 1). A hook that fails is reported and, unless `onFailure` says otherwise, has no say.
  */
 export async function askEach<Name extends HookName, T>(
   run: Run,

@@ -96,7 +96,11 @@ export class Runner implements Run {
     this.#snapshots = new Snapshots(this)
     this.#grace = new Grace(options.clock, () => this.#sleeping.wake())
     this.#viewpoint = new Viewpoint({
-      ...{ run: this, inference: this.#inference, judge: this.#judge, pool: this.#pool, grace: this.#grace },
+      run: this,
+      inference: this.#inference,
+      judge: this.#judge,
+      pool: this.#pool,
+      grace: this.#grace,
     })
     this.#lease = new Lease({ ...options, fence: this.fence, onLost: (error) => this.kill(error) })
   }

@@ -1,6 +1,6 @@
 /**
- * The runner's sleep (KERNEL, trap 2). Owns whether something happened since the runner last looked, and the one timer that keeps a
- * process alive with a session at work in it; not what there is to look at.
+ * The runner's sleep (docs/design/kernel.md, trap 2). Owns whether something happened since the runner last looked, and the one timer
+ * that keeps a process alive with a session at work in it; not what there is to look at.
  */
 import type { Clock } from '../ports.ts'
 

@@ -1,4 +1,8 @@
-/** When a runner writes a snapshot. Says nothing that the log does not say: one that is missing costs time, never truth (L3). */
+/**
+ * When a runner writes a snapshot. Owns the moment; what is in one is the kernel's, which one is read the store's.
+ * Invariants: it says nothing that the log does not say, so one that is missing costs time, never truth; its cost per event stays the
+ * same however long the context is (L3).
+ */
 import { toSnapshot } from '../../kernel/snapshot.ts'
 import type { Run } from './run.ts'
 

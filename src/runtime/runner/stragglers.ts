@@ -1,4 +1,8 @@
-/** Bodies that outlive their calls, over all leases of a session here: each holds its resources while it lives, up to a bound (C6). */
+/**
+ * Bodies that outlive their calls, over all leases of a session here. Owns the resources that they hold, and for how long; not the bodies,
+ * which are the call pool's, nor what may start beside them, which is the plan's (C6).
+ * Invariants: each holds its resources while it lives, up to a bound; they are given back once; one runner at a time hears of it.
+ */
 import type { CallRecord } from '../../kernel/events.ts'
 import type { Clock } from '../ports.ts'
 

@@ -1,12 +1,15 @@
-/** What the loop gets to see: a picture of one moment, taken between two effects. The object is made once, as a loop keeps none. */
+/**
+ * What the loop gets to see: a picture of one moment, taken between two effects. Owns two facts of this lease, the passed gate and what
+ * the log owed; the rest it gathers from where it is.
+ * Invariant: the object is made once and written over by every look, as a loop keeps none.
+ */
 import type { View } from '../../kernel/effects.ts'
+import type { Mutable } from '../../util/mutable.ts'
 import type { CallPool } from './call-pool.ts'
 import type { Grace } from './grace.ts'
 import type { Inference } from './inference.ts'
 import type { Judge } from './judge.ts'
 import type { Run } from './run.ts'
-
-type Mutable = { -readonly [Key in keyof View]: View[Key] }
 
 interface Seen {
   readonly run: Run
@@ -22,7 +25,7 @@ export class Viewpoint {
   /** What the log owed when it was loaded. */
   owed: View['owed'] = { seq: 0, downMs: 0 }
   readonly #seen: Seen
-  #view: Mutable | null = null
+  #view: Mutable<View> | null = null
 
   constructor(seen: Seen) {
     this.#seen = seen
@@ -42,7 +45,7 @@ export class Viewpoint {
     return view
   }
 
-  #first(): Mutable {
+  #first(): Mutable<View> {
     const { run, inference, judge, pool } = this.#seen
     return {
       state: run.state,

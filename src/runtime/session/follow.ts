@@ -1,4 +1,9 @@
-/** Following a session from outside: durable events without gaps, live ones as they pass. Reads only. */
+/**
+ * Following a session from outside: durable events without gaps, live ones as they pass. Reads only. Owns a place in the log; whose the
+ * news are is for those who ask (`turn-filter.ts`).
+ * Invariants: no event is handed on twice or left out; only a new lease puts other events in a place already read (L5), and these are
+ * handed on too; what was shown live comes before what became durable.
+ */
 import type { Event } from '../../kernel/events.ts'
 import type { SessionId } from '../../kernel/ids.ts'
 import type { LiveBus } from './live.ts'

@@ -256,7 +256,14 @@ export class Harness {
     const { store, clock, ids, random, owner, sync = noSyncPoints } = ports
     const { locale = 'en', leaseTtlMs = 15_000, onError } = this.#options
     return {
-      ...{ store, clock, ids, random, owner, sync, locale, leaseTtlMs },
+      store,
+      clock,
+      ids,
+      random,
+      owner,
+      sync,
+      locale,
+      leaseTtlMs,
       warm: new WarmStates(),
       agentOf: (session, name) => this.#agentOf(session, name),
       publish: (session, live) => this.#bus.publish(session, live),

@@ -4,6 +4,7 @@
  */
 import type { Event } from '../../kernel/events.ts'
 import type { SessionId } from '../../kernel/ids.ts'
+import type { Mutable } from '../../util/mutable.ts'
 import type { Live } from '../session.ts'
 
 type Text = Extract<Live, { type: 'text' }>
@@ -13,7 +14,7 @@ export class LiveBus {
   /** How often runners of a session stopped on a fault here, and the last time; null: the session went on since. */
   readonly #stops = new Map<SessionId, { readonly times: number; readonly last: Live | null }>()
   /** The running reply of each session, as one delta that grows. */
-  readonly #running = new Map<SessionId, { -readonly [Key in keyof Text]: Text[Key] }>()
+  readonly #running = new Map<SessionId, Mutable<Text>>()
 
   /** Contract: synchronous; a listener that throws is left out, it cannot stop a turn. */
   publish(session: SessionId, live: Live): void {

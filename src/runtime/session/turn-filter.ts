@@ -1,4 +1,7 @@
-/** Which of a session's news belong to one turn. Reads receipts; follows nothing itself. */
+/**
+ * Which of a session's news belong to one turn. Owns what is kept back until its input has entered; reads receipts, follows nothing itself.
+ * Invariants: nothing of another turn gets through, nothing after the turn's end; nobody waits for an input that never enters.
+ */
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Event } from '../../kernel/events.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'

@@ -164,7 +164,7 @@ class MemoryStore implements Store {
       createdAt: session.createdAt,
       updatedAt: session.updatedAt,
       tail: session.tail,
-      pending: session.waiting,
+      pending: session.pendingCount,
       lease:
         session.lease !== null && session.isDriven(now)
           ? { owner: session.lease.owner, since: session.lease.since }

@@ -79,7 +79,7 @@ export class MemorySession {
     return this.events.length
   }
 
-  get waiting(): number {
+  get pendingCount(): number {
     const { control, steer, note, followup } = this.#lanes
     return control.size + steer.size + note.size + followup.size
   }

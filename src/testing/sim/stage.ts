@@ -52,6 +52,9 @@ export interface StageOptions {
   readonly specFor: (worker: Worker, hanging: Hanging) => AgentSpec
 }
 
+/** What the ids of followups, steers and notes begin with: these can be edited and withdrawn, control cannot. */
+const MESSAGE_PREFIXES: ReadonlySet<string> = new Set(['f', 's', 'n'])
+
 /** A delay that is longer counts as a disturbance. */
 const SHORT_MS = 20
 
@@ -90,7 +93,7 @@ export class Stage implements SimStage {
 
   fresh = (prefix: string): string => {
     const id = `${prefix}${++this.#ids}`
-    if ('fsn'.includes(prefix)) this.posted.push(id)
+    if (MESSAGE_PREFIXES.has(prefix)) this.posted.push(id)
     return id
   }
 
