@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { CASES } from '../bench/cases/index.ts'
 import { median } from '../bench/lib/measure.ts'
+import { PARTS, partsOf } from '../bench/lib/parts.ts'
 import { sharesOf } from '../bench/lib/profile.ts'
 import { markdown } from '../bench/lib/report.ts'
 import { Script } from '../bench/lib/script.ts'
@@ -48,6 +49,26 @@ describe('the benchmarks', () => {
     expect(table).toContain('| `memoryGrowth` | 1.20× (12 : 10 µs) | ≤ 1.2× | yes |')
     expect(table).toContain('| `installMb` | 40.1 MB | ≤ 40 MB | no |')
     expect(table).not.toContain('coldRatio')
+  })
+
+  it('every file and folder that has a part of its own is there', () => {
+    const named = PARTS.flatMap(({ files }) => files).filter((path) => /^(?:src|bench)\//.test(path))
+    expect(named.length).toBeGreaterThan(10)
+    const root = fileURLToPath(new URL('..', import.meta.url))
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
+  it("a file counts for the first part that has it, and what is nobody's for Node", () => {
+    const parts = partsOf(
+      [
+        { name: 'src/runtime/runner/judge.ts', share: 0.5 },
+        { name: 'src/runtime/session/live.ts', share: 0.25 },
+        { name: 'src/runtime/runner/sleep.ts', share: 0.125 },
+        { name: 'node:timers', share: 0.125 },
+      ],
+      80,
+    )
+    expect(parts).toMatchObject({ calls: 40, session: 20, runner: 10, node: 10 })
   })
 
   it('a profile leaves out the bare loop and what it calls', () => {

@@ -1,6 +1,7 @@
 """Reads logs and prints what the model was shown: the requests, and the context at the end; a line of JSON for each log.
 
 It needs spec/README.md and no line of Turnstep, and the tests run it over every golden log. It projects; it does not check the rules.
+It is lax where a checker must not be: empty lines are passed over wherever they stand.
 Usage: python3 reader.py LOG.jsonl...
 """
 
@@ -11,19 +12,27 @@ FORMAT = 1
 
 
 def events_of(path):
-    """The events of a log file, the header left out. Raises ValueError for what it cannot read."""
-    with open(path, encoding="utf-8", newline="\n") as file:
+    """The events of a log file with the numbers of their lines, the header left out. Raises ValueError for what it cannot read."""
+    with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
-            if line.strip() == "":
-                continue
-            event = json.loads(line)
+            try:
+                text = line.decode("utf-8")
+                if text.strip() == "":
+                    continue
+                event = json.loads(text)
+            except ValueError as error:
+                raise ValueError(f"line {number}: no JSON in UTF-8: {error}") from error
+            if not isinstance(event, dict) or not isinstance(event.get("type"), str):
+                raise ValueError(f"line {number}: no event: it has no type")
             if event["type"] == "turnstep.log":
                 if number > 1:
                     raise ValueError(f"line {number}: a header that is not the first line")
+                if not isinstance(event.get("format"), int):
+                    raise ValueError(f"line {number}: a header without a format")
                 if event["format"] > FORMAT:
-                    raise ValueError(f"format {event['format']} is newer than {FORMAT}")
+                    raise ValueError(f"line {number}: format {event['format']} is newer than {FORMAT}")
                 continue
-            yield event
+            yield number, event
 
 
 class Projection:
@@ -123,20 +132,38 @@ def growth(before, now):
     return {"kept": kept, "added": now[kept:]}
 
 
+def request_of(event, projection, seen):
+    if event["messages"] != len(projection.context):
+        raise ValueError(f"{event['messages']} messages were sent, the log gives {len(projection.context)}")
+    asked = {name: event[name] for name in ("seq", "turn", "step", "attempt", "purpose", "toolChoice", "options") if name in event}
+    return {**asked, "epoch": projection.epoch, **growth(seen, projection.context)}
+
+
 def project(path):
     projection, requests, seen, count = Projection(), [], [], 0
-    for event in events_of(path):
-        projection.take(event)
+    for number, event in events_of(path):
+        try:
+            projection.take(event)
+            if event["type"] == "model.requested":
+                requests.append(request_of(event, projection, seen))
+                seen = list(projection.context)
+        except KeyError as error:
+            raise ValueError(f"line {number}: {event['type']} refers to {error}, which is not there") from error
+        except (TypeError, AttributeError) as error:
+            raise ValueError(f"line {number}: {event['type']} does not fit where it stands, or a field has a wrong value") from error
+        except ValueError as error:
+            raise ValueError(f"line {number}: {error}") from error
         count += 1
-        if event["type"] == "model.requested":
-            if event["messages"] != len(projection.context):
-                raise ValueError(f"event {event['seq']}: {event['messages']} messages were sent, the log gives {len(projection.context)}")
-            asked = {name: event[name] for name in ("seq", "turn", "step", "attempt", "purpose", "toolChoice", "options") if name in event}
-            requests.append({**asked, "epoch": projection.epoch, **growth(seen, projection.context)})
-            seen = list(projection.context)
     return {"events": count, "requests": requests, "end": {"late": projection.late, **growth(seen, projection.context)}}
 
 
 if __name__ == "__main__":
-    for path in sys.argv[1:]:
-        print(json.dumps(project(path)))
+    paths = sys.argv[1:]
+    if not paths or paths[0] in ("-h", "--help"):
+        print(__doc__.strip(), file=sys.stdout if paths else sys.stderr)
+        sys.exit(0 if paths else 2)
+    for path in paths:
+        try:
+            print(json.dumps(project(path)))
+        except (OSError, ValueError) as error:
+            sys.exit(f"{path}: {error}")

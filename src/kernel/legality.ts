@@ -34,6 +34,12 @@ function headRefusal(s: State, e: Event): RuleBreak | null {
   return null
 }
 
+/** What a reader of a log is to look for. */
+function missing(from: number, to: number): string {
+  if (from > to) return ''
+  return from === to ? `: event ${from} is missing` : `: events ${from} to ${to} are missing`
+}
+
 function bodyRefusal(s: State, e: Event): RuleBreak | null {
   const rule = RULE_OF.get(e.type)
   return rule === undefined ? null : rule(s, e)

@@ -1,4 +1,5 @@
 /** The tools of a coding agent: files, search and shell of one workspace, started on this host. */
+import { refuseUnknown, type Known } from '../runtime/borders.ts'
 import type { RunProcess } from '../runtime/processes.ts'
 import type { Tool } from '../runtime/define/tool.ts'
 import type { Locale } from '../runtime/wording.ts'
@@ -24,9 +25,30 @@ export interface CodingToolsOptions {
   readonly locale?: Locale
 }
 
+const OPTIONS: Known<CodingToolsOptions> = {
+  root: true,
+  approval: true,
+  fileApproval: true,
+  shell: true,
+  runProcess: true,
+  locale: true,
+}
+const SHELL: Known<ShellOptions> = {
+  runProcess: true,
+  approval: true,
+  shells: true,
+  env: true,
+  hideEnv: true,
+  timeoutMaxMs: true,
+  survivors: true,
+  locale: true,
+}
+
 /** `read_file`, `list_files`, `write_file`, `edit_file`, `grep`, `find_files` and `shell`. */
 export function codingTools(options: CodingToolsOptions): readonly Tool[] {
+  refuseUnknown(options, OPTIONS, 'codingTools')
   const { root, approval = 'ask', fileApproval = 'never', shell = {}, locale = 'en' } = options
+  if (shell !== false) refuseUnknown(shell, SHELL, 'the shell of codingTools')
   const start = options.runProcess ?? runOnHost
   const workspace = new Workspace(root)
   const files = { approval: fileApproval, locale }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../models/scripted/index.ts'
 import { agent } from '../runtime/define/agent.ts'
 import type { Plugin } from '../runtime/define/plugin.ts'
-import { memoryStore } from './adapters.ts'
+import { chatModel, memoryStore, resolveModel, sqliteStore } from './adapters.ts'
+import { codingTools } from './coding-tools.ts'
 import { createHarness, open } from './harness.ts'
 
 function watched() {
@@ -43,6 +44,20 @@ describe('an option that there is not', () => {
       message: 'harness.open is told "trip"; give an object, or leave it out',
     })
     expect(await harness.list()).toEqual([])
+  })
+
+  it.each([
+    ['chatModel', () => chatModel({ provider: 'p', model: 'm', baseUrl: 'http://x', apikey: 'k' } as never), 'apikey'],
+    ['resolveModel', () => resolveModel('ollama/m', { evn: () => undefined } as object), 'evn'],
+    ['memoryStore', () => memoryStore({ clok: 1 } as object), 'clok'],
+    ['sqliteStore', () => sqliteStore({ pth: 'x.db' } as never), 'pth'],
+    ['codingTools', () => codingTools({ root: '.', fileAproval: 'ask' } as never), 'fileAproval'],
+    ['the shell of codingTools', () => codingTools({ root: '.', shell: { aproval: 'ask' } as object }), 'aproval'],
+  ])('is refused by %s', async (what, make, name) => {
+    await expect((async () => make())()).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining(`${what} has no "${name}"; known: `),
+    })
   })
 
   it('is refused in an agent that did not come from `agent()`', async () => {

@@ -94,6 +94,8 @@ export type TortureComplaint =
   | { readonly kind: 'process-left'; readonly pid: number; readonly command: string }
   /** A file that the undisturbed run does not leave. */
   | { readonly kind: 'file-left'; readonly path: string }
+  /** The module drove a session of its own, in that database, as soon as it was loaded. */
+  | { readonly kind: 'opened-on-load'; readonly path: string }
   /** No body of it ran, so nothing of it was tried. */
   | { readonly kind: 'never-ran'; readonly tool: string; readonly why: string }
   /** What the check said. */

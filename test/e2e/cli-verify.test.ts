@@ -31,7 +31,7 @@ describe('turnstep verify FILE', () => {
     const { log, events } = golden[0]!
     put(log, 'a.jsonl')
     const input = readFileSync(spec(log), 'utf8')
-    const said = `${events} events, all well\n`
+    const said = `${events} events, every one legal; a file is not protected against edits of what they say\n`
     expect(await desk.run(['verify', 'a.jsonl'])).toEqual({
       code: 0,
       signal: null,
@@ -63,13 +63,29 @@ describe('turnstep verify FILE', () => {
     expect(english.out.split('\n')).toEqual([
       'bad.jsonl: line 9 (event 9, call.started) breaks C4: a write is never run twice',
       '  wanted: a write starts once; other calls start again only under a later lease',
-      '  next: whoever wrote this event has a fault: report it with the log; the 8 events before it are sound',
+      '  next: most likely the file was edited or lost lines: export it again; if it is the same then, whoever wrote this event has a fault: report it with the log; the 8 events before it are sound',
       '',
     ])
     const chinese = await desk.run(['verify', 'bad.jsonl', '--lang', 'zh'])
     expect(chinese.out).toMatch(
       /^bad\.jsonl：第 9 行（第 9 条事件，call\.started）违反 C4：.*\n {2}应为：.*\n {2}下一步：.*\n$/,
     )
+  })
+
+  it('L1, L5: a gap is named, and of another encoding what to do with it', async () => {
+    const said = async (log: string, ...more: string[]): Promise<string> => {
+      put(`broken/${log}.jsonl`, 'bad.jsonl')
+      return (await desk.run(['verify', 'bad.jsonl', ...more])).out
+    }
+    expect(await said('L1-seq-gap')).toMatch(/ breaks L1: seq 5 after 3: event 4 is missing\n/)
+    expect(await said('L5-utf16')).toMatch(/next: save it as UTF-8, and verify it again\n/)
+    expect(await said('L5-bom', '--lang', 'zh')).toMatch(/下一步：请另存为 UTF-8，然后再检查\n/)
+    expect(await said('L5-gzip')).toMatch(/next: unpack it, and verify it again\n/)
+  })
+
+  it('L7: what is said of a session does not speak of files', async () => {
+    await desk.run(['run', '-s', 'trip', 'hello'])
+    expect((await desk.run(['verify', 'trip'])).out).toMatch(/^trip: \d+ events, all well\n$/)
   })
 
   it('an exported log is sound, says whose it is, and is found out when it is cut', async () => {
@@ -85,8 +101,8 @@ describe('turnstep verify FILE', () => {
   it('what is no file and no session exits 2', async () => {
     mkdirSync(desk.path('folder'))
     for (const [name, why] of [
-      ['./folder', 'EISDIR'],
-      ['./nowhere.jsonl', 'ENOENT'],
+      ['./folder', 'folder" is a folder: name a file in it'],
+      ['./nowhere.jsonl', 'nowhere.jsonl": look at its path'],
       ['nowhere.jsonl', 'session-missing'],
       ['folder', 'session-missing'],
     ] as const) {

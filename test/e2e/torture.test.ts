@@ -202,6 +202,23 @@ describe('torture', () => {
     expect(left()).toEqual([])
   })
 
+  it('W4: tells of a session that the module opens as it loads, and counts no file of it', SLOW, async () => {
+    const report = await torture('opens.mjs', only('after-append/2', 'model-output/2', 'after-body/1'))
+    expect(findings(report)).toEqual([])
+    expect(report).toMatchObject({ code: 0, totals: { runs: 3, failed: 0 } })
+    expect(report.undisturbed.findings).toMatchObject([{ kind: 'opened-on-load', path: '.turnstep/sessions.db' }])
+    expect(() => readdirSync(desk.path('home'))).toThrow('ENOENT')
+  })
+
+  it('asks for no key: the model is replaced', SLOW, async () => {
+    const { code, err } = await desk.run(
+      ['torture', fixture('opens.mjs')],
+      options({ KEYED: 'yes', DEEPSEEK_API_KEY: '' }),
+    )
+    expect({ code, err }).toEqual({ code: 3, err: expect.stringContaining('from a module that opens nothing') })
+    expect(err).not.toContain('DEEPSEEK')
+  })
+
   it('runs TypeScript where Node does, and says so where it does not', SLOW, async () => {
     const runsTypeScript = Boolean((process.features as { readonly typescript?: unknown }).typescript)
     desk.write(

@@ -50,6 +50,8 @@ const complaint: ComplaintTexts = {
   'handle-left': ({ handle, count }) => `left open in the process: ${count} × ${HANDLES[handle] ?? handle}`,
   'process-left': ({ pid, command }) => `process ${pid} outlived the run: ${command}`,
   'file-left': ({ path }) => `${path} is there, and is not after an undisturbed run`,
+  'opened-on-load': ({ path }) =>
+    `the module drives a session while it loads (${path}): every process does so again, and that session is not looked at; export the agent from a module that opens none`,
   'never-ran': ({ tool, why }) =>
     why === 'not-called'
       ? `${tool} was not called, so it was not tried: give a --script that calls it`
@@ -68,6 +70,8 @@ export const tortureEn = {
   badScript: (path: string) => `${path} is no script: give a list of steps, a function, or a model`,
   noCheck: (path: string) => `${path} exports no check: \`export default (run) => []\``,
   unreadable: (path: string, why: string) => `${path} cannot be loaded: ${why}`,
+  doesTooMuch: (path: string, code: string) =>
+    `${path} opens a session or makes a model while it loads, and cannot here (${code}). Torture brings both and calls no real model: export the agent, its model by name, from a module that opens nothing`,
   typescript: (path: string, version: string) =>
     `${path}: Node ${version} cannot run TypeScript (22.18 and newer can); compile it and give the .js file, or use a newer Node`,
   noFile: (path: string) => `there is no file "${path}"`,

@@ -41,6 +41,8 @@ const complaint: ComplaintTexts = {
   'handle-left': ({ handle, count }) => `进程里没有关闭的：${HANDLES[handle] ?? handle} × ${count}`,
   'process-left': ({ pid, command }) => `运行结束后进程 ${pid} 还活着：${command}`,
   'file-left': ({ path }) => `留下了 ${path}，不受干扰时没有这个文件`,
+  'opened-on-load': ({ path }) =>
+    `模块在加载时就打开并推进一个会话（${path}）：每个进程都会再来一次，而这个会话不在检查之列；请从不打开会话的模块导出 agent`,
   'never-ran': ({ tool, why }) =>
     why === 'not-called'
       ? `没有调用 ${tool}，所以没有考验到它：请用 --script 给出会调用它的脚本`
@@ -56,6 +58,8 @@ export const tortureZh: typeof tortureEn = {
   badScript: (path) => `${path} 不是脚本：请给出步骤列表、函数或模型`,
   noCheck: (path) => `${path} 没有导出检查函数：请写 \`export default (run) => []\``,
   unreadable: (path, why) => `无法加载 ${path}：${why}`,
+  doesTooMuch: (path, code) =>
+    `${path} 在加载时打开会话或创建模型，在这里做不到（${code}）。两者都由 torture 提供，也不会调用真实的模型：请从什么都不打开的模块导出 agent，模型写名称即可`,
   typescript: (path, version) =>
     `${path}：Node ${version} 不能运行 TypeScript（22.18 起可以）；请编译后给出 .js 文件，或使用更新的 Node`,
   noFile: (path) => `没有文件“${path}”`,

@@ -1,8 +1,7 @@
 /** What `verify` says, in English. */
 
 export const verifyEn = {
-  ok: (name: string, events: number, skipped: number) =>
-    `${name}: ${events} events, all well${unknown(skipped)}`,
+  ok: (name: string, events: number, skipped: number) => `${name}: ${events} events, all well${unknown(skipped)}`,
   legal: (name: string, events: number, skipped: number) =>
     `${name}: ${events} events, every one legal${unknown(skipped)}; a file is not protected against edits of what they say`,
   damaged: (name: string, from: number, reason: string) => `${name}: damaged from event ${from} on: ${reason}`,

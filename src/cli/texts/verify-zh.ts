@@ -2,8 +2,7 @@
 import type { Seen, verifyEn } from './verify-en.ts'
 
 export const verifyZh: typeof verifyEn = {
-  ok: (name, events, skipped) =>
-    `${name}：${events} 条事件，全部完好${unknown(skipped)}`,
+  ok: (name, events, skipped) => `${name}：${events} 条事件，全部完好${unknown(skipped)}`,
   legal: (name, events, skipped) =>
     `${name}：${events} 条事件，条条合法${unknown(skipped)}；文件不防改动：事件所说的内容可能被改过`,
   damaged: (name, from, reason) => `${name}：自第 ${from} 条事件起受损：${reason}`,

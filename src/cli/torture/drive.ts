@@ -2,6 +2,7 @@
  * One process of a run: drives the session of a torture to its rest, as a program of the user's would, and writes down what it sees. All
  * that it posts has an id of its own, so that a process after a kill says it all again and nothing is said twice (I1).
  */
+import { relative } from 'node:path'
 import { nodeClock, nodeIds } from '../../host/node.ts'
 import { sessionId } from '../../kernel/ids.ts'
 import { createHarness } from '../../presets/harness.ts'
@@ -11,6 +12,7 @@ import type { Harness } from '../../runtime/session/harness.ts'
 import { sqliteStore } from '../../stores/sqlite/index.ts'
 import { messageOf } from '../../util/text.ts'
 import { Bodies } from './bodies.ts'
+import { drivenIn } from './files.ts'
 import { countHandles, moreThan, pause, type Handles } from './handles.ts'
 import { Hits } from './hits.ts'
 import { entriesOf, readJournal, type Journal } from './journal.ts'
@@ -20,12 +22,13 @@ import { loadAgent, type Loaded } from './load.ts'
 export async function drive(job: Job, root: string, journal: Journal): Promise<void> {
   const paths = runPaths(root)
   const loaded = await loadAgent(job, nodeClock)
+  const opened = drivenIn([paths.work, paths.temp]).map((path) => relative(paths.work, path))
   const before = await countHandles(nodeClock)
   const hits = new Hits(journal, job.hit)
   const store = tapped(await sqliteStore({ path: paths.database, clock: nodeClock, ids: nodeIds }), hits)
   const { tail } = await store.read(sessionId(SESSION), { limit: 0 })
   const { spec, model, hasCheck: check } = loaded
-  journal.write({ what: 'started', agent: spec.name ?? 'agent', tail, model, check })
+  journal.write({ what: 'started', agent: spec.name ?? 'agent', tail, model, check, opened })
   let isClosed = false
   const harness = await createHarness({
     store,

@@ -1,5 +1,4 @@
 /** What a run left: its journal, its log as another process reads it, its inbox, its lease, its files. Reads only. */
-import { readdirSync } from 'node:fs'
 import { nodeClock, nodeIds } from '../../host/node.ts'
 import type { Event } from '../../kernel/events.ts'
 import { inputId, sessionId } from '../../kernel/ids.ts'
@@ -8,6 +7,7 @@ import type { TortureCall } from '../../protocol/torture.ts'
 import type { Damage, SessionRow, Store } from '../../runtime/ports.ts'
 import type { FoundProcess } from '../../runtime/processes.ts'
 import { sqliteStore } from '../../stores/sqlite/index.ts'
+import { filesIn } from './files.ts'
 import { SESSION, type RunPaths } from './job.ts'
 import { entriesOf, readJournal, type Entry } from './journal.ts'
 import type { ProcessEnd, RunEnd } from './run.ts'
@@ -96,12 +96,4 @@ function callsOf(events: readonly Event[], entries: readonly Entry[]): TortureCa
       outcome: end?.type === 'call.ended' ? end.outcome.kind : null,
     }
   })
-}
-
-function filesIn(folder: string, below = ''): string[] {
-  return readdirSync(folder, { withFileTypes: true })
-    .flatMap((entry) =>
-      entry.isDirectory() ? filesIn(`${folder}/${entry.name}`, `${below}${entry.name}/`) : [`${below}${entry.name}`],
-    )
-    .toSorted()
 }

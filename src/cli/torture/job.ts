@@ -36,6 +36,8 @@ export interface RunPaths {
   readonly root: string
   /** The working folder of its processes. */
   readonly work: string
+  /** Where a store of the module's own comes to be, unless the module says where. */
+  readonly home: string
   /** Their folder for temporary files. */
   readonly temp: string
   readonly store: string
@@ -54,6 +56,7 @@ export function runPaths(root: string): RunPaths {
   return {
     root,
     work: join(root, 'work'),
+    home: join(root, 'work', '.turnstep'),
     temp: join(root, 'tmp'),
     store,
     database: join(store, 'sessions.db'),

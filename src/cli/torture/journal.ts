@@ -20,6 +20,8 @@ export type Line =
       readonly model: 'default' | 'script' | 'own'
       /** Its module exports a check. */
       readonly check: boolean
+      /** The databases, from the working folder, of the sessions that its module drove as soon as it was loaded. */
+      readonly opened: readonly string[]
     }
   | { readonly what: 'tools'; readonly tools: readonly SeenTool[] }
   | { readonly what: 'reached'; readonly moment: string }

@@ -148,7 +148,15 @@ describe('a run by itself', () => {
   })
 
   it('a hit that did not come is missed; one that came is told with the end of the log then', () => {
-    const started: Entry = { process: 2, what: 'started', agent: 'a', tail: 6, model: 'default', check: false }
+    const started: Entry = {
+      process: 2,
+      what: 'started',
+      agent: 'a',
+      tail: 6,
+      model: 'default',
+      check: false,
+      opened: [],
+    }
     const hit: Entry = { process: 1, what: 'hit', moment: 'inside/pay/1' }
     const run = evidence({ moment: 'inside/pay/1', entries: [body(1), hit, started] })
     expect(hitsIn(run)).toEqual([{ moment: 'inside/pay/1', seq: 6, event: 'model.requested' }])
@@ -180,7 +188,15 @@ describe('a run beside the undisturbed one', () => {
       .stepEnded()
       .turnEnded()
     const calls = evidence().calls.map((call) => ({ ...call, outcome: 'unknown' as const }))
-    const started: Entry = { process: 2, what: 'started', agent: 'a', tail: length, model: 'default', check: false }
+    const started: Entry = {
+      process: 2,
+      what: 'started',
+      agent: 'a',
+      tail: length,
+      model: 'default',
+      check: false,
+      opened: [],
+    }
     const run = evidence({ events: unknown.events, calls, entries: [body(1), started] })
     expect(compare(run, stick)).toEqual([])
     const unexplained = { ...run, entries: [body(1), { ...started, tail: length - 1 }] }

@@ -30,9 +30,9 @@ export interface Loaded {
  */
 export async function loadAgent(settings: Settings, clock: Clock): Promise<Loaded> {
   const { module: path, locale, ownModel } = settings
-  const module = await importFile(path, locale)
+  const module = await importFile(path, locale, ownModel)
   let value = module['default'] ?? module['agent']
-  if (typeof value === 'function') value = await (value as () => unknown)()
+  if (typeof value === 'function') value = await made(value as () => unknown, settings)
   if (!isPlainObject(value)) throw invalid(TEXTS[locale].torture.noAgent(path))
   const { store: _store, approval: _approval, lang, model: own, ...rest } = value as ProjectConfig
   const script = settings.script === null ? (module['script'] as Given | undefined) : await loadScript(settings)
@@ -45,6 +45,26 @@ export async function loadAgent(settings: Settings, clock: Clock): Promise<Loade
     hasCheck: typeof module['check'] === 'function',
     locale: lang ?? 'en',
   }
+}
+
+async function made(make: () => unknown, { module, locale, ownModel }: Settings): Promise<unknown> {
+  try {
+    return await make()
+  } catch (error) {
+    const tooMuch = ownModel ? null : doesTooMuch(error, module, locale)
+    throw tooMuch ?? error
+  }
+}
+
+/**
+ * What is said of a module that does what torture does for it, and fails at that; null: it failed otherwise. To ask for the key of a
+ * model that is never called would be wrong.
+ */
+function doesTooMuch(error: unknown, path: string, locale: Locale): TurnstepError | null {
+  // Its `turnstep` may be another copy than this one.
+  const code = (error as { readonly code?: unknown } | null)?.code
+  const isOurs = code === 'model-key-missing' || code === 'model-unknown' || code === 'session-busy'
+  return isOurs ? invalid(TEXTS[locale].torture.doesTooMuch(path, code), error) : null
 }
 
 type Given = Script | Model
@@ -84,13 +104,15 @@ function defaultOf(module: Module, name: string): unknown {
   return module['default'] ?? module[name]
 }
 
-async function importFile(path: string, locale: Locale): Promise<Module> {
+async function importFile(path: string, locale: Locale, ownModel = true): Promise<Module> {
   const texts = TEXTS[locale]
   try {
     return (await import(pathToFileURL(path).href)) as Module
   } catch (error) {
     const isForeign = (error as { readonly code?: unknown } | null)?.code === 'ERR_UNKNOWN_FILE_EXTENSION'
     if (isForeign) throw invalid(texts.torture.typescript(path, process.versions.node), error)
+    const tooMuch = ownModel ? null : doesTooMuch(error, path, locale)
+    if (tooMuch !== null) throw tooMuch
     throw invalid(texts.torture.unreadable(path, messageOf(error)), error)
   }
 }

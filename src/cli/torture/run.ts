@@ -90,7 +90,8 @@ async function runProcess(
   if (signal.aborted) return { pid: 0, end: { code: null, signal: null, isLate: false } }
   writeFileSync(paths.job(job.process), `${JSON.stringify(job, null, 2)}\n`)
   const output = openSync(paths.output, 'a')
-  const env = { TMPDIR: paths.temp, TMP: paths.temp, TEMP: paths.temp }
+  // A store that the module opens by itself is one of this run, too: no other run may meet it.
+  const env = { TMPDIR: paths.temp, TMP: paths.temp, TEMP: paths.temp, TURNSTEP_HOME: paths.home }
   const args = [WORKER, paths.root, String(job.process), ...more]
   const child = startMarked({ args, cwd: paths.work, mark: paths.root, env, output })
   closeSync(output)

@@ -89,7 +89,7 @@ class Torture {
     const chosen = only.length > 0 ? only : sample(moments, kills ?? moments.length, seed)
     await this.#hitAll(chosen, stick)
     if (twice) await this.#hitAll(this.#twice(chosen), stick)
-    const complaints = [...judge(first.evidence), ...idleTools(first.evidence)]
+    const complaints = [...judge(first.evidence), ...openedOnLoad(first.evidence), ...idleTools(first.evidence)]
     const results = [...chosen, ...[...this.#results.keys()].filter((moment) => !chosen.includes(moment))]
       .map((moment) => this.#results.get(moment))
       .filter((result) => result !== undefined)
@@ -212,7 +212,7 @@ class Torture {
 
 /** What for people, what a run fails for: a file may be there for good reasons, and a tool that never ran is the script's doing. */
 export function weightOf({ kind, ...complaint }: TortureComplaint): 'fault' | 'note' {
-  if (kind === 'never-ran') return 'note'
+  if (kind === 'never-ran' || kind === 'opened-on-load') return 'note'
   return kind === 'file-left' && !('path' in complaint && complaint.path.startsWith('store/')) ? 'note' : 'fault'
 }
 
@@ -253,6 +253,12 @@ export class UndisturbedFailed extends Error {
     super(said)
     this.how = how
   }
+}
+
+/** Sessions that are the module's own: they are opened again by every process, and nothing looks at them. */
+function openedOnLoad({ entries }: Evidence): TortureComplaint[] {
+  const opened = entriesOf(entries, 'started').flatMap((entry) => entry.opened)
+  return [...new Set(opened)].map((path) => ({ kind: 'opened-on-load', path }))
 }
 
 /** Tools of which no body ran. */

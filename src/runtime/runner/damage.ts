@@ -1,7 +1,7 @@
 /**
  * The fact of a damaged log (L5). Owns what is recorded of it; finding, setting aside and giving the inputs back is the store's, when
  * the lease is acquired.
- * Invariant: each repair is recorded once, by the runner whose lease made it, before anything else that it does.
+ * Invariant: it is recorded by the runner whose lease mended the log, before the loop is asked for anything.
  */
 import { textPart } from '../../kernel/message.ts'
 import type { Repair } from '../ports.ts'

@@ -1,7 +1,7 @@
 /**
  * Tells a loop that goes round and round from one that works: what it asks for must come to something, sooner or later. Owns the counts
  * and their bounds; that others get their turn is the runner's.
- * Invariant: a loop that makes no progress ends in `loop-stalled`, never in a process that hangs.
+ * Invariant: whoever asks without end for what comes to nothing ends in `loop-stalled`, at a bound.
  */
 import type { Effect } from '../../kernel/effects.ts'
 import { TurnstepError } from '../../kernel/errors.ts'

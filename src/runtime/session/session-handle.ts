@@ -1,7 +1,7 @@
 /**
  * The verbs of a session. Each posts, reads or waits; driving is the driver's, of this process or another.
- * Owns the check of what callers give and the making of inputs, not what becomes of them. Invariants: a verb resolves once its input is
- * durable (I1); what is given back follows the log from before that, so it misses nothing; reading writes nothing (L4).
+ * Owns the check of what callers give and the making of inputs, not what becomes of them. Invariants: a verb that posts resolves once its
+ * input is durable (I1); what is given back follows the log from before that, so it misses nothing; reading writes nothing (L4).
  */
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Event } from '../../kernel/events.ts'

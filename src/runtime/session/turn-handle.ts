@@ -1,7 +1,7 @@
 /**
  * The receipt of one input, and the turn that it entered: what `send` and `steer` give back. Built on following the log; drives nothing.
- * Owns no state of the turn. Invariants: what is said here is in the log or in the store's receipt, whichever process drove the turn;
- * whoever stops reading leaves no listener behind.
+ * Owns no state of the turn. Invariants: outcome and receipt are the log's and the store's, whichever process drove the turn; whoever
+ * stops reading leaves no listener behind.
  */
 import type { Event } from '../../kernel/events.ts'
 import type { InputId } from '../../kernel/ids.ts'

@@ -52,7 +52,7 @@ export interface StageOptions {
   readonly specFor: (worker: Worker, hanging: Hanging) => AgentSpec
 }
 
-/** What the ids of followups, steers and notes begin with: these can be edited and withdrawn, control cannot. */
+/** What the ids of followups, steers and notes begin with: these are posted once more by `again`, those of control are not. */
 const MESSAGE_PREFIXES: ReadonlySet<string> = new Set(['f', 's', 'n'])
 
 /** A delay that is longer counts as a disturbance. */
