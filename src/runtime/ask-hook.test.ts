@@ -83,6 +83,19 @@ describe('askHook', () => {
     expect(leftovers()).toEqual(NOTHING)
   })
 
+  it('takes the promise of another library, however little that keeps to', async () => {
+    const { options, leftovers } = asking()
+    const odd = { then: (resolve: (value: number) => void): void => void queueMicrotask(() => resolve(7)) }
+    expect(await askHook(() => odd as unknown as Promise<number>, options)).toEqual({ kind: 'answer', value: 7 })
+    const broken = {
+      then: (): never => {
+        throw new Error('no promise at all')
+      },
+    }
+    expect(await askHook(() => broken as unknown as Promise<number>, options)).toMatchObject({ kind: 'failed' })
+    expect(leftovers()).toEqual(NOTHING)
+  })
+
   it('T7: waits no longer than its time, and tells the hook', async () => {
     const { clock, options, leftovers } = asking()
     let signal!: AbortSignal

@@ -54,7 +54,7 @@ async function race<T>(
   const undo: (() => void)[] = [() => own.leave()]
   try {
     return await Promise.race<HookAnswer<T>>([
-      answer.then(
+      Promise.resolve(answer).then(
         (value): HookAnswer<T> => ({ kind: 'answer', value: value ?? undefined }),
         (error: unknown) => failed<T>(options.plugin, error),
       ),

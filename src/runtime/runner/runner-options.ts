@@ -18,8 +18,9 @@ export interface Warm {
   readonly agent: LiveAgent
   /** Of that agent's plugins: one that came since has folded nothing. */
   readonly version: number
-  /** Of the session's store. */
+  /** Of the lease under which it was left. */
   readonly life: number
+  readonly fence: number
   /** Seq up to which a snapshot was written. */
   readonly snapshotAt: number
 }

@@ -219,9 +219,9 @@ export class Runner implements Run {
 
   /** What this runner leaves to the next one here, once it rests. */
   get warm(): Warm {
-    const { life } = this.#options.lease
+    const { life, fence } = this.#options.lease
     const { version } = this.agent.plugins
-    return { state: this.state, agent: this.agent, version, life, snapshotAt: this.#snapshots.at }
+    return { state: this.state, agent: this.agent, version, life, fence, snapshotAt: this.#snapshots.at }
   }
 
   #goOnWith(state: State, snapshotAt: number): void {
@@ -460,7 +460,8 @@ export class Runner implements Run {
     if (answer.kind === 'lost') throw leaseLost(this.session)
     await this.sync.reach('after-release')
     if (answer.kind === 'released') return true
-    this.inbox.touch()
+    // The store knows of something that we do not: all of the queue is read again, not what changed in it.
+    this.inbox.reset()
     return false
   }
 
@@ -487,9 +488,10 @@ export class Runner implements Run {
   }
 }
 
-/** Nobody wrote since, and nobody came who would have to read: the same session, with the same end. */
-function isCurrent({ state, agent, version, life }: Warm, lease: Granted): boolean {
-  return state.seq === lease.tail && life === lease.life && lease.repaired === null && version === agent.plugins.version
+/** Nobody had the lease since, so nobody wrote and nobody mended (W1); and no plugin came that has still to fold. */
+function isCurrent({ state, agent, version, life, fence }: Warm, lease: Granted): boolean {
+  const isNext = life === lease.life && lease.fence === fence + 1 && lease.repaired === null
+  return isNext && state.seq === lease.tail && version === agent.plugins.version
 }
 
 function leaseLost(session: SessionId): TurnstepError {

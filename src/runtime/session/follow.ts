@@ -47,6 +47,7 @@ export class Follower {
   #changed = true
   #live: Live[] = []
   #poke: (() => void) | null = null
+  #isClosed = false
 
   constructor(options: FollowOptions) {
     this.#options = options
@@ -72,25 +73,29 @@ export class Follower {
   }
 
   /**
-   * What is new, at once or when it comes; null once the scope has aborted.
+   * What is new, at once or when it comes; null once the scope has aborted, or this was closed.
    * Throws `log-damaged` where the log cannot be read on: never a silent prefix (L5).
    */
   next(): Maybe<News | null> {
-    if (this.#options.scope.aborted) return null
+    if (this.#isOver) return null
     return this.#hasNews ? this.#take() : this.#arrival().then(() => this.next())
   }
 
   /** Hands on what is new, again and again, until `take` has enough; false: the scope aborted first. */
   async each(take: (news: News) => Maybe<boolean>): Promise<boolean> {
-    const { scope } = this.#options
     for (;;) {
-      if (scope.aborted) return false
+      if (this.#isOver) return false
       if (!this.#hasNews) await this.#arrival()
-      if (scope.aborted) return false
+      if (this.#isOver) return false
       if (!this.#hasNews) continue
       const taking = after(this.#take(), take)
       if (taking instanceof Promise ? await taking : taking) return true
     }
+  }
+
+  /** Nobody is to hear of anything any more. */
+  get #isOver(): boolean {
+    return this.#isClosed || this.#options.scope.aborted
   }
 
   get #hasNews(): boolean {
@@ -169,9 +174,12 @@ export class Follower {
     return live
   }
 
+  /** Whoever waits here is told that nothing comes. */
   close(): void {
+    this.#isClosed = true
     this.#live = []
     for (const run of this.#undo) run()
+    this.#poke?.()
   }
 }
 

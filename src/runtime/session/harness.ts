@@ -130,9 +130,7 @@ export class Harness {
       throw busy(session, opened.owner, opened.since)
     }
     this.#poll()
-    return this.#track(
-      new DrivenSession({ ...this.#handleOptions(session), warm: this.#host.warm }, driver, this.#forget),
-    )
+    return this.#track(new DrivenSession(this.#handleOptions(session), driver, this.#forget))
   }
 
   /** Opens a session that this harness was made for: closing it closes the harness too. Throws as `open` does. */

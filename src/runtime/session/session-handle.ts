@@ -33,7 +33,6 @@ import type {
   Watched,
 } from '../session.ts'
 import { statusOf } from '../runner/status.ts'
-import type { WarmStates } from './warm-states.ts'
 import type { TurnOptions } from './turn-filter.ts'
 import { checkOptions } from './verb-options.ts'
 import { ReceiptHandle, TurnHandle } from './turn-handle.ts'
@@ -44,8 +43,6 @@ export interface HandleOptions {
   readonly clock: Clock
   readonly ids: Ids
   readonly bus: LiveBus
-  /** Of sessions that are driven here. */
-  readonly warm?: WarmStates
   /** Nothing may be posted or changed. */
   readonly readonly?: boolean
   /** Told when it is closed: nobody need remember it any more. */
@@ -125,9 +122,7 @@ export class StoredSession implements SessionHandle {
   }
 
   async status(): Promise<SessionStatus> {
-    const { store, warm } = this.options
-    const { tail } = await store.read(this.id, { limit: 0 })
-    return statusOf(warm?.peek(this.id, tail) ?? (await loadWhole(store, this.id)))
+    return statusOf(await loadWhole(this.options.store, this.id))
   }
 
   async *watch(options: { readonly after?: number; readonly signal?: AbortSignal } = {}): AsyncGenerator<Watched> {

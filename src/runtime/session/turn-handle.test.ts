@@ -166,6 +166,18 @@ describe('the text of a turn', () => {
   })
 })
 
+describe('a reader of text', () => {
+  it('that gives up in the middle answers whoever still waits, and everybody after that', async () => {
+    const { world, first } = await working()
+    const reader = first.text[Symbol.asyncIterator]()
+    expect(await world.within(reader.next())).toEqual({ done: false, value: 'wait' })
+    const waiting = reader.next()
+    expect(await world.within(reader.return!())).toEqual({ done: true, value: undefined })
+    expect(await world.within(waiting)).toEqual({ done: true, value: undefined })
+    expect(await world.within(reader.next())).toEqual({ done: true, value: undefined })
+  })
+})
+
 describe('an input that the gate rejects', () => {
   const picky: Plugin = {
     name: 'picky',

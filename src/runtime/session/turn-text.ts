@@ -53,6 +53,7 @@ export class TextReader implements AsyncIterator<string, undefined> {
       while (!this.#isOver) {
         const follower = (this.#follower ??= new Follower(this.#options))
         const news = await follower.next()
+        if (this.#isOver) return DONE
         if (news === null) throw closed(this.#options.session)
         const own = this.#filter.accept(news)
         this.#tell(own instanceof Promise ? await own : own)

@@ -1,10 +1,9 @@
 /**
  * States of sessions at rest, kept for their next turn: a session of many messages is not read and folded again for each of them.
  * Bounded, so that a thousand open sessions cost what they cost without it; one that waits for a person holds no memory at all (A3).
- * Safe by the log: a state is used only if the log still ends where it ended, and a log only grows.
+ * Safe by the lease: a state is used only under the very next one, so that nobody wrote or mended in between (W1).
  */
 import type { SessionId } from '../../kernel/ids.ts'
-import type { State } from '../../kernel/state.ts'
 import type { Warm } from '../runner/runner-options.ts'
 
 /** States that are kept, of the sessions that rested last. */
@@ -18,12 +17,6 @@ export class WarmStates {
     const warm = this.#kept.get(session) ?? null
     this.#kept.delete(session)
     return warm
-  }
-
-  /** The same to look at, at once, if the log still ends there. */
-  peek(session: SessionId, tail: number): State | null {
-    const state = this.#kept.get(session)?.state
-    return state?.seq === tail ? state : null
   }
 
   keep(session: SessionId, warm: Warm): void {
