@@ -391,8 +391,8 @@ export const RUNNER: readonly Mutant[] = [
     rules: ['W3'],
     fault: 'A release that was refused because something had come is not followed by a look at what that was.',
     file: RUNNER_FILE,
-    find: `if (answer.kind === 'released') return true this.inbox.touch()`,
-    replace: `if (answer.kind === 'released') return true`,
+    find: `this.inbox.reset() return false`,
+    replace: `return false`,
     caughtBy: [
       {
         test: 'test/crash/arrivals.test.ts',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { thenable } from '../../test/kit/thenable.ts'
 import { drainMicrotasks, FakeClock } from '../testing/fake-clock.ts'
 import { deferred } from '../util/deferred.ts'
 import { AbortScope } from '../util/signal.ts'
@@ -85,14 +86,12 @@ describe('askHook', () => {
 
   it('takes the promise of another library, however little that keeps to', async () => {
     const { options, leftovers } = asking()
-    const odd = { then: (resolve: (value: number) => void): void => void queueMicrotask(() => resolve(7)) }
-    expect(await askHook(() => odd as unknown as Promise<number>, options)).toEqual({ kind: 'answer', value: 7 })
-    const broken = {
-      then: (): never => {
-        throw new Error('no promise at all')
-      },
-    }
-    expect(await askHook(() => broken as unknown as Promise<number>, options)).toMatchObject({ kind: 'failed' })
+    const odd = thenable<number>((resolve) => queueMicrotask(() => resolve(7)))
+    expect(await askHook(() => odd, options)).toEqual({ kind: 'answer', value: 7 })
+    const broken = thenable<number>(() => {
+      throw new Error('no promise at all')
+    })
+    expect(await askHook(() => broken, options)).toMatchObject({ kind: 'failed' })
     expect(leftovers()).toEqual(NOTHING)
   })
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { thenable } from '../../test/kit/thenable.ts'
 import { after, isLater, type Maybe } from './maybe.ts'
 
 describe('what may be there at once', () => {
@@ -15,7 +16,7 @@ describe('what may be there at once', () => {
   })
 
   it('may be promised by another library, or from another realm', async () => {
-    const foreign = { then: (resolve: (value: number) => void) => resolve(1) } as unknown as Maybe<number>
+    const foreign: Maybe<number> = thenable<number>((resolve) => resolve(1))
     expect(isLater(foreign)).toBe(true)
     expect(await after(foreign, (value) => value + 1)).toBe(2)
   })
