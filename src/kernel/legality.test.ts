@@ -41,6 +41,8 @@ const decide = (call: string): Draft => ({
   grant: 'once',
   input: inputId('yes'),
 })
+/** The same by another input, which is not settled yet. */
+const again = (draft: Draft): Draft => ({ ...draft, input: inputId('another') }) as Draft
 const begin = (call: string, attempt = 1): Draft => ({ type: 'call.started', call: id(call), attempt })
 const end = (outcome: CallOutcome, call = 't1s1c1'): Draft => ({
   type: 'call.ended',
@@ -380,7 +382,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
   'call.approval-decided': [
     ['once asked', asked(), decide('t1s1c1'), null],
     ['unasked', requested({}), decide('t1s1c1'), 'A2'],
-    ['a second time', asked().add(decide('t1s1c1')), decide('t1s1c1'), 'A2'],
+    ['a second time', asked().add(decide('t1s1c1')), again(decide('t1s1c1')), 'A2'],
     ['after its end', asked().ended('t1s1c1', DENIED), decide('t1s1c1'), 'A2'],
     ['outside a step', inTurn(), decide('t1s1c1'), 'A2'],
     ['by a settled input', known(asked(), 'yes'), decide('t1s1c1'), 'I6'],
@@ -524,7 +526,7 @@ const ROWS: Readonly<Record<EventType, readonly Row[]>> = {
     ['of a deferred call that was given up', deferred().ended('t1s1c1', UNKNOWN), late(), null],
     ['of a call that ended', started().ended('t1s1c1'), late(), 'C5'],
     ['of a call that never started', requested({}).ended('t1s1c1', NOT_STARTED), late(), 'C5'],
-    ['a second time', started().ended('t1s1c1', TIMEOUT).add(late()), late(), 'C5'],
+    ['a second time', started().ended('t1s1c1', TIMEOUT).add(late()), again(late()), 'C5'],
     ['by a settled input', known(started().ended('t1s1c1', TIMEOUT), 'late'), late(), 'I6'],
   ],
 
