@@ -37,6 +37,27 @@ describe('a body', () => {
     expect(seen.clock.now()).toBe(world.clock.now())
   })
 
+  it('C13 C6: that ends with its signal holds nothing any more: the next write begins, and its end is late news', async () => {
+    const world = worldOf()
+    const tools = new Tools()
+    tools.add('save', { kind: 'obeys' }, { effect: 'write', timeoutMs: 10_000 })
+    const model = scriptedModel([
+      { emit: [{ call: { name: 'save' } }] },
+      { emit: [{ call: { name: 'save' } }] },
+      { emit: [{ text: 'ok' }] },
+    ])
+    const session = await world.start().open(agent({ model, tools: tools.all }))
+    const turn = await session.send('go')
+    await world.clock.advance(10_000)
+    expect(tools.runs.map((run) => run.call)).toEqual(['t1s1c1', 't1s2c1'])
+    await world.clock.advance(10_000)
+    expect(await world.within(turn.outcome)).toMatchObject({ kind: 'completed' })
+    const log = await session.history()
+    const ended = log.flatMap((event) => (event.type === 'call.ended' ? [event.outcome.kind] : []))
+    expect(ended).toEqual(['timeout', 'timeout'])
+    expect(log.filter((event) => event.type === 'call.ended-late' && event.call === 't1s1c1')).toHaveLength(1)
+  })
+
   it('shows its progress to whoever watches, until its call is closed', async () => {
     const world = worldOf()
     let context!: ToolContext

@@ -68,12 +68,7 @@ export class Life {
   /** Everything that lives ends, but one process, which brings the session to rest, and answers a last message. */
   async toRest(lastId: string): Promise<void> {
     const { world, stage } = this
-    this.seen.disturb()
-    stage.disk.isFull = false
-    for (const { process } of stage.workers) {
-      process.mortal.thaw()
-      process.mortal.cut(false)
-    }
+    stage.mend()
     await world.clock.advance(LEASE_MS)
     for (const worker of stage.workers.splice(0)) await world.within(worker.process.harness.close())
     stage.letAllGo()

@@ -70,6 +70,8 @@ export class Stage implements SimStage {
   session!: SessionHandle
   readonly #options: StageOptions
   readonly #hanging: Hanging = new Map()
+  /** Troubles that last, each with what ends it, and what takes its timer back. */
+  readonly #passing = new Map<() => void, () => void>()
   #ids = 0
   #hasBegun = false
 
@@ -99,10 +101,20 @@ export class Stage implements SimStage {
 
   later(ms: number, run: () => void): void {
     this.seen.disturb()
-    this.world.clock.after(ms, () => {
+    const due = (): void => {
+      this.#passing.delete(due)
       this.seen.disturb()
       run()
-    })
+    }
+    this.#passing.set(due, this.world.clock.after(ms, due))
+  }
+
+  /** What was to pass, passes now. */
+  mend(): void {
+    for (const [due, cancel] of this.#passing) {
+      cancel()
+      due()
+    }
   }
 
   worker(number: number): Worker | undefined {
