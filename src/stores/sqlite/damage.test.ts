@@ -117,6 +117,24 @@ describe('a damaged log', () => {
     ])
   })
 
+  it('L5: what was mended is told to each lease until something is appended: who mended it may die before that', async () => {
+    const { store, raw } = await damaged("update commits set body = 'x' where first_seq = 4")
+    const mended = { from: 4, quarantined: 1, reopened: ['i3'] }
+    for (let lease = 0; lease < 3; lease++) {
+      const answer = await store.acquire(SESSION, LEASE)
+      if (answer.kind !== 'acquired') throw new Error(answer.kind)
+      expect(answer).toMatchObject({ tail: 3, repaired: mended })
+      await store.release(SESSION, answer.fence, { wake: [] })
+    }
+    raw.exec("update commits set body = 'x' where first_seq = 3")
+    const worse = await store.acquire(SESSION, LEASE)
+    if (worse.kind !== 'acquired') throw new Error(worse.kind)
+    expect(worse).toMatchObject({ tail: 2, repaired: { from: 3, quarantined: 2, reopened: ['i2', 'i3'] } })
+    await store.append(write(worse.fence, 2, ['X']))
+    await store.release(SESSION, worse.fence, { wake: [] })
+    expect(await store.acquire(SESSION, LEASE)).toMatchObject({ tail: 3, repaired: null })
+  })
+
   it('L5: what an input that waits again knows of the log ends where the log ends', async () => {
     const { store } = await damaged('delete from commits where first_seq = 3')
     await store.put(SESSION, message('i6'))

@@ -13,7 +13,7 @@ import { findRow, isFence, touch } from './row.ts'
 import type { Row } from './row.ts'
 import { scan } from './scan.ts'
 import type { Scanned } from './scan.ts'
-import { fourLanes, fromSql, lanesOf, text, toSql } from './text.ts'
+import { fourLanes, fromSql, lanesOf, text, toSql, parseOr } from './text.ts'
 
 /** An input of these lanes is due. */
 const IS_PENDING = 'lane in (?, ?, ?, ?) and state is null and (not_before is null or not_before <= ?)'
@@ -150,14 +150,28 @@ export class Log {
     const { tail, head, damage, after, events } = found
     this.#heads.set(session, head)
     this.#openings.set(session, { after, head, events })
-    return { tail, repaired: damage === null ? null : cut(this.#db, row, { tail, head, damage }, now) }
+    const known = untold(this.#db, row)
+    return { tail, repaired: damage === null ? known : cut(this.#db, row, { tail, head, damage, known }, now) }
   }
 }
 
+/** What was mended and is in no log yet: whoever mended it may have died before it was durable. */
+function untold(db: Database, { sid, head }: Row): Repair | null {
+  const found = db.get<{ body: string }>('select body from repairs where sid = ? and head = ?', sid, head)
+  return found === undefined ? null : parseOr<Repair | null>(found.body, null)
+}
+
+/** Where a log is cut, and what is known of an earlier cut that nobody was told of. */
+interface Cut {
+  readonly tail: number
+  readonly head: string
+  readonly damage: Damage
+  readonly known: Repair | null
+}
+
 /** Moves everything beyond the last valid commit to quarantine. */
-function cut(db: Database, row: Row, valid: { tail: number; head: string; damage: Damage }, now: number): Repair {
+function cut(db: Database, row: Row, { tail, head, damage, known }: Cut, now: number): Repair {
   const { sid } = row
-  const { tail, head, damage } = valid
   db.run(
     `insert into quarantine (sid, first_seq, last_seq, body, hash, found_at, reason)
       select sid, first_seq, last_seq, body, hash, ?, ? from commits where sid = ? and (first_seq > ? or last_seq > ?)`,
@@ -168,7 +182,13 @@ function cut(db: Database, row: Row, valid: { tail: number; head: string; damage
   db.run('delete from snapshots where sid = ? and seq > ?', sid, tail)
   db.run('delete from partials where sid = ?', sid)
   db.run('update sessions set tail = ?, head = ? where sid = ?', tail, head, sid)
-  return { ...damage, quarantined, reopened }
+  const repair: Repair = {
+    ...damage,
+    quarantined: quarantined + (known?.quarantined ?? 0),
+    reopened: [...reopened, ...(known?.reopened ?? [])],
+  }
+  db.run('insert or replace into repairs (sid, head, body) values (?, ?, ?)', sid, head, JSON.stringify(repair))
+  return repair
 }
 
 /** Settles the inputs that an append consumes. Null: all of them were still pending in the version that was read. */

@@ -85,6 +85,8 @@ const MIGRATIONS: readonly string[] = [
   create trigger inputs_arrive after insert on inputs begin
     update sessions set arrivals = new.arrival, stamp = new.changed, updated_at = new.at where sid = new.sid;
   end;`,
+  // What was mended of a log, for as long as that ends with `head`: any append moves it on.
+  `create table repairs (sid integer primary key references sessions on delete cascade, head text not null, body text not null);`,
 ]
 
 /** Opens a file and brings it to the newest layout. Writes nothing if it has it already. Throws as `sqliteStore` does. */
