@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../models/scripted/index.ts'
+import { nodeClock } from '../host/node.ts'
 import { agent } from '../runtime/define/agent.ts'
+import { tool } from '../runtime/define/define-tool.ts'
 import type { Plugin } from '../runtime/define/plugin.ts'
 import { chatModel, memoryStore, resolveModel, sqliteStore } from './adapters.ts'
 import { codingTools } from './coding-tools.ts'
@@ -11,6 +13,26 @@ function watched() {
   const plugin: Plugin = { name: 'watch', setup: (scope) => scope.onUnload(() => void unloaded.push('watch')) }
   return { unloaded, plugin }
 }
+
+it('timers of the process are served while models and tools answer from memory', async () => {
+  const timer = { armed: false, served: false }
+  const look = tool({
+    name: 'look',
+    description: 'looks',
+    input: { type: 'object' },
+    effect: 'read',
+    guard: 'off',
+    run: () => {
+      if (!timer.armed) nodeClock.after(0, () => (timer.served = true))
+      timer.armed = true
+      return 'there'
+    },
+  })
+  const model = scriptedModel(() => ({ emit: timer.served ? [{ text: 'done' }] : [{ call: { name: 'look' } }] }))
+  // Seconds of steps: a process that serves nobody comes to their end.
+  await using session = await open(agent({ model, tools: [look], limits: { steps: 20_000 } }), { store: 'memory' })
+  expect(await (await session.send('go')).outcome).toMatchObject({ kind: 'completed' })
+})
 
 const guide = agent({ model: scriptedModel([{ emit: [{ text: 'Hello.' }] }]) })
 

@@ -198,7 +198,7 @@ export class LiveAgent {
   prepareTools(): void {
     if (this.#preparedAt === this.#seen) return
     this.#preparedAt = this.#seen
-    for (const tool of this.#tools.values()) tool.prepare?.()
+    for (const tool of this.#tools.values()) prepare(tool)
   }
 
   /** System text, tools and model, and the hash that names them (X1). Computed again only when plugins came or went. */
@@ -227,6 +227,13 @@ export class LiveAgent {
     const { route } = this.model
     return { system, tools, route, hash: this.#ids.sha256(canonicalJson({ system, tools, route })) }
   }
+}
+
+/** What a tool fails to load early, its first call loads, or fails of. */
+function prepare(tool: Tool): void {
+  try {
+    tool.prepare?.()
+  } catch {}
 }
 
 function toolsByName(own: readonly Tool[], plugins: readonly Tool[]): Map<string, Tool> {

@@ -5,6 +5,7 @@ import type { State } from '../../kernel/state.ts'
 import type { LiveAgent } from '../define/agent.ts'
 import type { Acquired, Clock, Ids, Random, Store } from '../ports.ts'
 import type { Live } from '../session.ts'
+import type { FairShare } from './fair-share.ts'
 import type { Stragglers } from './stragglers.ts'
 import type { SyncPoints } from '../sync-points.ts'
 import type { Locale } from '../wording.ts'
@@ -36,6 +37,8 @@ export interface RunnerOptions {
   readonly leaseTtlMs: number
   readonly locale: Locale
   readonly stragglers: Stragglers
+  /** Of all runners of the process together. */
+  readonly fairShare: FairShare
   /** Spares the reading of the log, if that ends where this does. */
   readonly warm: Warm | null
   /** Facts that plugins want to have written, of this session; taken from here as they are recorded. */

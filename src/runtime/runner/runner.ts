@@ -281,27 +281,26 @@ export class Runner implements Run {
       if (this.inbox.isStale) await this.inbox.refresh()
       this.#consumeKnown()
       this.#recordLandings()
-      if (this.#parking && (await this.#parked())) return 'parked'
-      const seq = this.state.seq
-      const effect = this.agent.loop.next(this.#viewpoint.look())
       try {
+        if (this.#parking && (await this.#parked())) return 'parked'
+        const seq = this.state.seq
+        const effect = this.agent.loop.next(this.#viewpoint.look())
         if (effect.kind === 'rest') {
           if (await this.#rest(effect)) return 'rested'
-        } else if (this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb') {
-          // Nothing new is begun while parking: wait for what is live, or for the grace to end.
-          const sleeping = this.#sleep()
-          if (sleeping !== undefined) await sleeping
         } else {
-          const doing = this.#perform(effect)
+          // Nothing new is begun while parking: wait for what is live, or for the grace to end.
+          const waits = this.#parking && effect.kind !== 'wait' && effect.kind !== 'absorb'
+          const doing = waits ? this.#sleep() : this.#perform(effect)
           if (doing !== undefined) await doing
         }
+        const live = this.#inference.live || this.#pool.isBusy
+        stall.saw(this.agent.loop.name, effect, { changed: this.state.seq !== seq, live })
       } catch (error) {
         if (!(error instanceof InputsGone)) throw error
         await this.#reload()
       }
-      const live = this.#inference.live || this.#pool.isBusy
-      stall.saw(this.agent.loop.name, effect, { changed: this.state.seq !== seq, live })
-      if (stall.isLongAtWork) await new Promise<void>((resolve) => this.clock.after(0, resolve))
+      const pause = this.#options.fairShare.pause()
+      if (pause !== undefined) await pause
     }
   }
 

@@ -1,6 +1,6 @@
 /**
  * Tells a loop that goes round and round from one that works: what it asks for must come to something, sooner or later. Owns the counts
- * and their bounds; that others get their turn is the runner's.
+ * and their bounds; that others get their turn is fair-share.ts.
  * Invariant: whoever asks without end for what comes to nothing ends in `loop-stalled`, at a bound.
  */
 import type { Effect } from '../../kernel/effects.ts'
@@ -8,18 +8,12 @@ import { TurnstepError } from '../../kernel/errors.ts'
 
 /** Effects in a row that change nothing. */
 const IDLE_MAX = 1_000
-/** Effects without a model call or a tool, after which others get their turn; and after which the loop, or a hook, is broken. */
-const BUSY_YIELD = 500
+/** Effects without a model call or a tool, after which the loop, or a hook, is broken. */
 const BUSY_MAX = 10_000
 
 export class StallWatch {
   #idle = 0
   #busy = 0
-
-  /** Others in this process have waited long enough. */
-  get isLongAtWork(): boolean {
-    return this.#busy > 0 && this.#busy % BUSY_YIELD === 0
-  }
 
   /** Throws `loop-stalled` at the bounds. `changed`: the effect recorded something; `live`: a model call or a tool is at work. */
   saw(loop: string, { kind }: Effect, { changed, live }: { readonly changed: boolean; readonly live: boolean }): void {

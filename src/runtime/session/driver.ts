@@ -19,7 +19,7 @@ import type { WarmStates } from './warm-states.ts'
 /** What drivers have in common: one object for all sessions of a harness, so that a session at rest costs little. */
 export interface DriverHost extends Pick<
   RunnerOptions,
-  'store' | 'clock' | 'ids' | 'random' | 'sync' | 'leaseTtlMs' | 'locale'
+  'store' | 'clock' | 'ids' | 'random' | 'sync' | 'leaseTtlMs' | 'locale' | 'fairShare'
 > {
   /** Who we are, for those who are told that the session is busy. */
   readonly owner: string
@@ -202,9 +202,18 @@ export class Driver {
   #runnerOptions(lease: Granted): RunnerOptions {
     const host = this.#host
     const { session } = this
-    const { store, clock, ids, random, sync, leaseTtlMs, locale } = host
+    const { store, clock, ids, random, sync, leaseTtlMs, locale, fairShare } = host
     return {
-      ...{ session, store, clock, ids, random, sync, leaseTtlMs, locale, lease },
+      session,
+      store,
+      clock,
+      ids,
+      random,
+      sync,
+      leaseTtlMs,
+      locale,
+      lease,
+      fairShare,
       stragglers: this.#stragglers,
       warm: host.warm.take(session),
       facts: this.#facts,

@@ -9,6 +9,7 @@ import { agent as checkedAgent, LiveAgent, type AgentSpec } from '../define/agen
 import { askHook } from '../ask-hook.ts'
 import { refuseUnknown, type Known } from '../borders.ts'
 import type { AbortScope } from '../../util/signal.ts'
+import { FairShare } from '../runner/fair-share.ts'
 import { Driver, type DriverHost } from './driver.ts'
 import { LiveBus } from './live.ts'
 import { PluginHost, type Emit } from '../define/plugin-host.ts'
@@ -190,6 +191,7 @@ export class Harness {
     }
     // Each step is taken whatever became of those before it: a plugin that cannot unload must not keep the store open.
     const results = [...(await Promise.allSettled(drivers.map((driver) => this.#forget(driver))))]
+    this.#host.fairShare.end()
     for (const step of [
       ...handles.map((handle) => () => handle.close()),
       ...agents.map((agent) => () => agent.plugins.unloadAll()),
@@ -263,6 +265,7 @@ export class Harness {
       locale,
       leaseTtlMs,
       warm: new WarmStates(),
+      fairShare: new FairShare(clock),
       agentOf: (session, name) => this.#agentOf(session, name),
       publish: (session, live) => this.#bus.publish(session, live),
       onDurable: (session, events) => this.#bus.settle(session, events),
