@@ -546,4 +546,52 @@ export const RUNNER: readonly Mutant[] = [
       },
     ],
   },
+  {
+    id: 'handed-over-across-leases',
+    rules: ['L5'],
+    fault: 'What a new runner hands on hides that the log was mended before it.',
+    file: 'src/runtime/session/follow.ts',
+    find: `if (first?.seq !== end + 1 || first.fence !== this.#fence ||`,
+    replace: `if (first?.seq !== end + 1 ||`,
+    caughtBy: [
+      {
+        test: 'src/runtime/session/follow.test.ts',
+        name: 'what a runner of this process has written > L5: does not hide that the log was mended before it',
+        says: 'to deeply equal',
+      },
+    ],
+  },
+  {
+    id: 'timers-starved',
+    rules: ['W3'],
+    fault:
+      'A session whose model and tools answer from memory keeps every timer of its process waiting until its turn ends.',
+    file: 'src/runtime/runner/fair-share.ts',
+    find: `now - this.#waitingSince >= SHARE_MS`,
+    replace: `now < this.#waitingSince`,
+    caughtBy: [
+      {
+        test: 'src/runtime/runner/fair-share.test.ts',
+        name: 'a pause once timers have waited for 50 ms, that ends as soon as they are served',
+        says: 'not to be null',
+      },
+    ],
+  },
+  {
+    id: 'parked-on-a-withdrawn-input',
+    rules: ['I7'],
+    fault: 'A runner that parks stops for good because of an input that was withdrawn at that moment.',
+    file: 'src/runtime/runner/runner.ts',
+    find: `        if (!(error instanceof InputsGone)) throw error
+        await this.#reload()`,
+    replace: `        if (!(error instanceof InputsGone) || this.#parking) throw error
+        await this.#reload()`,
+    caughtBy: [
+      {
+        test: 'test/sim/sim.test.ts',
+        name: 'what once failed > withdrawn_while_the_runner_parks.sim.json',
+        says: 'stopped',
+      },
+    ],
+  },
 ]

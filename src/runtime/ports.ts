@@ -164,7 +164,7 @@ export interface PartialReply {
 
 /**
  * Where sessions are kept: their logs, inboxes and leases. Every verb is one transaction; none is retried by the runtime without
- * looking again.
+ * looking again. A store that answers at once also fails at once: it throws, where others reject.
  */
 export interface Store {
   readonly name: string

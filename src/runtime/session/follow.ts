@@ -14,7 +14,7 @@ import type { AbortScope } from '../../util/signal.ts'
 import type { Live, Watched } from '../session.ts'
 
 export interface FollowOptions {
-  readonly store: Store
+  readonly store: Pick<Store, 'read' | 'watch'>
   readonly bus: LiveBus
   readonly session: SessionId
   /** Events with a higher seq. */
@@ -32,6 +32,8 @@ export interface News {
 
 /** Live items that wait for a reader. */
 const LIVE_MAX = 10_000
+/** Events that were handed over and wait for a reader: what comes beyond them is read from the store. */
+const HANDED_MAX = 1_000
 
 const NONE: readonly never[] = []
 
@@ -44,7 +46,10 @@ export class Follower {
   #cursor: number
   /** The highest one at the cursor or before it; null: not known yet. */
   #fence: number | null = null
-  #changed = true
+  /** Times that the store told of a change, less those that were handed over: what is left may be anything, and is read. */
+  #changes = 1
+  /** What a runner here has made durable beyond the cursor, without a gap, under the lease that was read last. */
+  #handed: Event[] = []
   #live: Live[] = []
   #poke: (() => void) | null = null
   #isClosed = false
@@ -54,20 +59,23 @@ export class Follower {
     this.#cursor = options.after
     const wake = (): void => this.#poke?.()
     const { store, bus, session, scope } = options
-    const onLive = (live: Live): void => {
-      this.#live.push(live)
-      // A slow reader loses the oldest: the channel is lossy, the log is not.
-      if (this.#live.length > LIVE_MAX) this.#live.splice(0, LIVE_MAX / 2)
-      wake()
+    const listener = {
+      onLive: (live: Live): void => {
+        this.#live.push(live)
+        // A slow reader loses the oldest: the channel is lossy, the log is not.
+        if (this.#live.length > LIVE_MAX) this.#live.splice(0, LIVE_MAX / 2)
+        wake()
+      },
+      onDurable: (events: readonly Event[]): void => this.#takeOver(events),
     }
     const onChange = (): void => {
-      this.#changed = true
+      this.#changes++
       wake()
     }
     scope.onAbort(wake)
     this.#undo = [
       store.watch(session, onChange),
-      bus.subscribe(session, onLive, options.stopsSeen),
+      bus.subscribe(session, listener, options.stopsSeen),
       () => scope.unlisten(wake),
     ]
   }
@@ -99,7 +107,7 @@ export class Follower {
   }
 
   get #hasNews(): boolean {
-    return this.#changed || this.#live.length > 0
+    return this.#changes > 0 || this.#handed.length > 0 || this.#live.length > 0
   }
 
   #arrival(): Promise<void> {
@@ -108,8 +116,8 @@ export class Follower {
 
   #take(): Maybe<News> {
     this.#poke = null
-    if (!this.#changed) return { live: this.#takeLive(), events: NONE }
-    this.#changed = false
+    if (this.#handed.length > 0 || this.#changes === 0) return { live: this.#takeLive(), events: this.#takeHanded() }
+    this.#changes = 0
     return after(this.#read(), (events) => ({ live: this.#takeLive(), events }))
   }
 
@@ -126,12 +134,34 @@ export class Follower {
   #accept({ events, damage }: ReadResult): readonly Event[] {
     if (events.length === 0 && damage !== null) throw damagedLog(this.#options.session, damage)
     // What is sound is handed on first; whoever asks again is told, and does not wait for what cannot come.
-    this.#changed ||= damage !== null
+    if (damage !== null) this.#changes++
+    this.#moveOn(events)
+    if (this.#handed.length > 0) this.#handed = this.#handed.filter(({ seq }) => seq > this.#cursor)
+    return events
+  }
+
+  #moveOn(events: readonly Event[]): void {
     const last = events.at(-1)
-    if (last !== undefined) {
-      this.#cursor = last.seq
-      this.#fence = last.fence
-    }
+    if (last === undefined) return
+    this.#cursor = last.seq
+    this.#fence = last.fence
+  }
+
+  /** Spares reading back what was written here, if it goes on where we are; a new lease may have mended what comes before it (L5). */
+  #takeOver(events: readonly Event[]): void {
+    const [first] = events
+    const end = this.#handed.at(-1)?.seq ?? this.#cursor
+    if (first?.seq !== end + 1 || first.fence !== this.#fence || this.#handed.length >= HANDED_MAX) return
+    this.#handed.push(...events)
+    if (this.#changes > 0) this.#changes--
+    this.#poke?.()
+  }
+
+  #takeHanded(): readonly Event[] {
+    if (this.#handed.length === 0) return NONE
+    const events = this.#handed
+    this.#handed = []
+    this.#moveOn(events)
     return events
   }
 
@@ -157,6 +187,8 @@ export class Follower {
     return after(store.read(session), (read) => {
       const events = read.events.filter((event) => event.fence > fence)
       this.#cursor = read.events.length - events.length
+      this.#handed = []
+      this.#changes++
       return this.#accept({ ...read, events })
     })
   }

@@ -6,10 +6,12 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import type { Event } from '../../kernel/events.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'
 import type { Maybe } from '../../util/maybe.ts'
+import type { Store } from '../ports.ts'
 import type { Live } from '../session.ts'
 import type { FollowOptions, News } from './follow.ts'
 
 export interface TurnOptions extends FollowOptions {
+  readonly store: Store
   readonly input: InputId
 }
 

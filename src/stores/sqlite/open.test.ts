@@ -202,7 +202,10 @@ describe('a database', () => {
     const { fence } = await drive(store)
     const raw = opened.raw()
     raw.exec('begin immediate')
-    await expect(store.append(write(fence, 0, ['a']))).rejects.toMatchObject({ code: 'store-locked', class: 'retry' })
+    await expect(async () => store.append(write(fence, 0, ['a']))).rejects.toMatchObject({
+      code: 'store-locked',
+      class: 'retry',
+    })
     await expect(store.put(SESSION, message('i1'))).rejects.toMatchObject({ code: 'store-locked' })
     expect((await store.read(SESSION)).tail).toBe(0)
     raw.exec('rollback')
@@ -214,8 +217,8 @@ describe('a database', () => {
     await drive(store)
     await store.close()
     await store.close()
-    await expect(store.read(SESSION)).rejects.toMatchObject({ code: 'store-failed' })
-    await expect(store.append(write(1, 0, ['a']))).rejects.toThrowError(/was closed/)
+    await expect(async () => store.read(SESSION)).rejects.toMatchObject({ code: 'store-failed' })
+    await expect(async () => store.append(write(1, 0, ['a']))).rejects.toThrowError(/was closed/)
     await expect(store.receipt(SESSION, inputId('i'))).rejects.toThrowError(/was closed/)
   })
 })

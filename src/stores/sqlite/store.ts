@@ -94,17 +94,14 @@ class SqliteStore implements Store {
     return 'created'
   }
 
-  async append(append: Append): Promise<Appended> {
+  append(append: Append): Appended {
     const appended = this.#log.append(append, this.now())
     this.#snapshots.forget(append.session)
     if (appended.kind === 'appended') this.#watchers.notify(append.session, 'log')
     return appended
   }
 
-  async read(
-    id: SessionId,
-    { after = 0, limit = Infinity }: { readonly after?: number; readonly limit?: number } = {},
-  ) {
+  read(id: SessionId, { after = 0, limit = Infinity }: { readonly after?: number; readonly limit?: number } = {}) {
     return this.#log.read(id, after, limit)
   }
 
