@@ -8,7 +8,7 @@ import { textOf } from '../../src/kernel/message.ts'
 import { scriptedModel, type Script } from '../../src/models/scripted/index.ts'
 import { agent, type AgentSpec } from '../../src/runtime/define/agent.ts'
 import type { SessionHandle } from '../../src/runtime/session.ts'
-import type { SyncPoint, SyncPoints } from '../../src/runtime/sync-points.ts'
+import { SYNC_POINTS, type SyncPoint, type SyncPoints } from '../../src/runtime/sync-points.ts'
 import { balanceFaults, bodyFaults, callFaults, foldLog, inputFaults } from '../kit/invariants.ts'
 import { noopPlugin } from '../kit/noop.ts'
 import { driveToRest } from '../../src/testing/sim/rest.ts'
@@ -19,19 +19,6 @@ import { World, type Process } from '../kit/world.ts'
 const SESSION = sessionId('s')
 /** So that there are hooks to die before. */
 const LISTENER = { ...noopPlugin, name: 'listener' }
-const POINTS: Readonly<Record<SyncPoint, true>> = {
-  'before-append': true,
-  'after-append': true,
-  'before-model': true,
-  'model-output': true,
-  'before-body': true,
-  'after-body': true,
-  'before-hook': true,
-  'after-claim': true,
-  'before-release': true,
-  'after-release': true,
-}
-
 interface Instant {
   readonly point: SyncPoint
   readonly nth: number
@@ -152,10 +139,10 @@ describe('a process that dies', async () => {
 
   it('goes through the whole story if it is left alone', () => {
     expect(faults).toEqual([])
-    expect([...whole.reached.keys()].toSorted()).toEqual(Object.keys(POINTS).toSorted())
+    expect([...whole.reached.keys()].toSorted()).toEqual(SYNC_POINTS.toSorted())
   })
 
-  it.each(Object.keys(POINTS) as SyncPoint[])('I2 C3 C4 W4: at every %s is taken over without loss', async (point) => {
+  it.each(SYNC_POINTS)('I2 C3 C4 W4: at every %s is taken over without loss', async (point) => {
     for (let nth = 1; nth <= whole.reached.get(point)!; nth++) {
       const run = new Run()
       await run.play({ point, nth })

@@ -85,6 +85,7 @@ async function runMany(flags: Flags): Promise<number> {
   else {
     for (const failure of failures) say(textOf(failure))
     say(summary(total, nodeClock.now() - startedAt))
+    say(verdictOf(total, fixed.from, timed && first === null ? fresh : null))
   }
   return failures.length === 0 ? 0 : 1
 }
@@ -92,6 +93,18 @@ async function runMany(flags: Flags): Promise<number> {
 function summary({ seeds, events, failures }: Total, ms: number): string {
   const perSecond = Math.round(events / Math.max(0.001, ms / 1_000))
   return `${seeds} seeds, ${events} events, ${failures.length} failures; ${Math.round(ms / 1_000)} s, ${perSecond} events a second`
+}
+
+/** The last line: what came of it, and how to have it again. */
+function verdictOf({ seeds, failures }: Total, from: number, fresh: number | null): string {
+  const [failure] = failures
+  if (failure !== undefined) return `\nrules are broken; the first again: npm run sim -- --seed ${failure.seed}`
+  const behind = seeds - FIXED
+  const again =
+    fresh === null || behind <= 0
+      ? `npm run sim -- --from ${from} --seeds ${seeds}`
+      : `npm run sim -- --from ${from} --seeds ${FIXED}, and --from ${fresh} --seeds ${behind}`
+  return `\nno rule is broken; the same again: ${again}`
 }
 
 function textOf({ seed, rule, message, scenario, story }: SimFailure): string {

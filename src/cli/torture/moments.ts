@@ -2,7 +2,7 @@
  * The moments at which a run can be hit, by name: a sync point or a put of the store and its count (`after-append/3`), or a place in a
  * body, its tool and its count (`inside/refund/1`). Two joined by `+` hit two processes of one run, one after the other.
  */
-import type { SyncPoint } from '../../runtime/sync-points.ts'
+import { SYNC_POINTS, type SyncPoint } from '../../runtime/sync-points.ts'
 import { quickHash } from '../../util/hash.ts'
 
 /** Points that are passed by whoever drives; every other kind of moment is in a body. */
@@ -14,20 +14,7 @@ export type Point = SyncPoint | 'before-put' | 'after-put'
  */
 export type BodyPlace = 'begun' | 'inside' | 'ended' | 'abort' | 'stop'
 
-const POINTS: { readonly [Name in Point]: true } = {
-  'before-append': true,
-  'after-append': true,
-  'before-model': true,
-  'model-output': true,
-  'before-body': true,
-  'after-body': true,
-  'before-hook': true,
-  'after-claim': true,
-  'before-release': true,
-  'after-release': true,
-  'before-put': true,
-  'after-put': true,
-}
+const POINTS: ReadonlySet<string> = new Set<Point>([...SYNC_POINTS, 'before-put', 'after-put'])
 const PLACES: { readonly [Name in BodyPlace]: true } = {
   begun: true,
   inside: true,
@@ -46,7 +33,7 @@ function isSingle(text: string): boolean {
   const [name = '', ...rest] = text.split('/')
   const count = rest.at(-1) ?? ''
   if (!/^[1-9]\d*$/.test(count)) return false
-  return rest.length === 1 ? Object.hasOwn(POINTS, name) : rest.length === 2 && Object.hasOwn(PLACES, name)
+  return rest.length === 1 ? POINTS.has(name) : rest.length === 2 && Object.hasOwn(PLACES, name)
 }
 
 /** A moment without its count: what moments are sampled and counted by. */

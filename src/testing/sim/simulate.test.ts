@@ -93,8 +93,23 @@ describe('simulate', () => {
       [],
     )
     await expect(simulate({ agent: looker, without: ['abrot'] })).rejects.toMatchObject({
-      code: 'usage-invalid',
+      code: 'config-invalid',
       message: expect.stringContaining('"abrot"; known: send, steer'),
+    })
+  })
+
+  it.each([
+    [{ seeds: 0 }, 'seeds is 0'],
+    [{ seeds: Number.NaN }, 'seeds is NaN'],
+    [{ seeds: 2.5 }, 'seeds is 2.5'],
+    [{ from: -1 }, 'from is -1'],
+    [{ moves: '80' as never }, 'moves is "80"'],
+    [{ failuresMax: 0 }, 'failuresMax is 0'],
+    [{ sedes: 5 } as object, 'no "sedes"; known: agent, seeds'],
+  ])('refuses %j: what checks nothing must not look sound', async (options, says) => {
+    await expect(simulate({ agent: looker, ...options })).rejects.toMatchObject({
+      code: 'config-invalid',
+      message: expect.stringContaining(says),
     })
   })
 })

@@ -1,5 +1,7 @@
 /** `simulate` and `replay`: an agent under everything that may happen to it, seed by seed; failures are made small and told. */
 import { TurnstepError } from '../../kernel/errors.ts'
+import { refuseUnknown, type Known } from '../../runtime/borders.ts'
+import { quoted } from '../../util/text.ts'
 import { KINDS, runOnce, type Ran, type RunOptions } from './run.ts'
 import { shrink, type Written } from './shrink.ts'
 import type { SimFailure, SimFault, SimReport, SimScenario, SimulateOptions } from './sim.ts'
@@ -10,8 +12,8 @@ import { tellRun } from './story.ts'
  * the same run, on any machine. Throws only what the options are to blame for; whatever breaks is a failure in the report.
  */
 export async function simulate(options: SimulateOptions): Promise<SimReport> {
-  const { seeds = 20, from = 1, failuresMax = 3, without = [] } = options
-  for (const name of without) checkKind(name)
+  checkOptions(options)
+  const { seeds = 20, from = 1, failuresMax = 3 } = options
   const failures: SimFailure[] = []
   let ran = 0
   let events = 0
@@ -33,10 +35,33 @@ export async function replay(
   return faults
 }
 
-function checkKind(name: string): void {
-  if (!KINDS.includes(name))
-    throw new TurnstepError('usage-invalid', `without has "${name}"; known: ${KINDS.join(', ')}`)
+const OPTIONS: Known<SimulateOptions> = {
+  agent: true,
+  seeds: true,
+  from: true,
+  moves: true,
+  store: true,
+  without: true,
+  failuresMax: true,
+  shrink: true,
 }
+
+/** A run that checks nothing must not look like one that found nothing. */
+function checkOptions(options: SimulateOptions): void {
+  refuseUnknown(options, OPTIONS, 'simulate')
+  for (const name of ['seeds', 'from', 'moves', 'failuresMax'] as const) {
+    const value = options[name] ?? 1
+    if (isCount(value) || (name === 'failuresMax' && value === Infinity)) continue
+    const seen = typeof value === 'number' ? value : quoted(value)
+    throw new TurnstepError('config-invalid', `simulate: ${name} is ${seen}; give a whole number from 1 up`)
+  }
+  for (const name of options.without ?? []) {
+    if (!KINDS.includes(name))
+      throw new TurnstepError('config-invalid', `simulate: without has ${quoted(name)}; known: ${KINDS.join(', ')}`)
+  }
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 1
 
 async function failureOf(options: SimulateOptions, seed: number, run: Ran): Promise<SimFailure> {
   const { rule, message } = run.faults[0]!
