@@ -5,10 +5,11 @@
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { env } from '../src/host/node.ts'
+import { env, nodeIds } from '../src/host/node.ts'
 import type { Event } from '../src/kernel/events.ts'
 import { sessionId } from '../src/kernel/ids.ts'
 import { fromSnapshot, toSnapshot } from '../src/kernel/snapshot.ts'
+import { canonicalJson } from '../src/util/json.ts'
 import { foldLog } from './kit/invariants.ts'
 import { recover } from './kit/recover.ts'
 import { playScenario } from './kit/scenario/play.ts'
@@ -82,6 +83,14 @@ describe('golden logs', () => {
     const events = load(name)
     expect(foldLog(events).broken).toEqual([])
     expect(projectionOf(events)).toBe(readFileSync(fileOf(name, 'projection.json'), 'utf8'))
+  })
+
+  it.each([...NAMES, ...HAND_MADE])('X1: in %s each epoch is named by the hash of its content', (name) => {
+    for (const event of load(name)) {
+      if (event.type !== 'epoch.started') continue
+      const { hash, ...content } = event.content
+      expect(hash).toBe(nodeIds.sha256(canonicalJson(content)))
+    }
   })
 
   it.each([...NAMES, ...HAND_MADE])('L3: %s goes on from a snapshot at every event', (name) => {
