@@ -572,7 +572,7 @@ export const RUNNER: readonly Mutant[] = [
     caughtBy: [
       {
         test: 'src/runtime/runner/fair-share.test.ts',
-        name: 'a pause once timers have waited for 50 ms, that ends as soon as they are served',
+        name: 'a pause once timers have waited for 100 ms, that ends as soon as they are served',
         says: 'not to be null',
       },
     ],

@@ -24,12 +24,12 @@ it('no pause while timers are served, however long it goes on', async () => {
   }
 })
 
-it('a pause once timers have waited for 50 ms, that ends as soon as they are served', async () => {
+it('a pause once timers have waited for 100 ms, that ends as soon as they are served', async () => {
   const clock = new FakeClock()
   const time = hold(clock)
   const share = new FairShare(clock)
   expect(effectsUntilPause(share, 100)).toBeNull()
-  time.pass(49)
+  time.pass(99)
   expect(effectsUntilPause(share, 100)).toBeNull()
   time.pass(1)
   expect(effectsUntilPause(share, 100)).not.toBeNull()

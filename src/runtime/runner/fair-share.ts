@@ -5,7 +5,7 @@
 import type { Clock } from '../ports.ts'
 
 /** So long may timers wait. */
-const SHARE_MS = 50
+const SHARE_MS = 100
 /** Only every so many effects is the clock read at all. */
 const LOOK_EVERY = 32
 

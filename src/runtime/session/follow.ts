@@ -49,7 +49,7 @@ export class Follower {
   /** Times that the store told of a change, less those that were handed over: what is left may be anything, and is read. */
   #changes = 1
   /** What a runner here has made durable beyond the cursor, without a gap, under the lease that was read last. */
-  #handed: Event[] = []
+  #handed: readonly Event[] = NONE
   #live: Live[] = []
   #poke: (() => void) | null = null
   #isClosed = false
@@ -57,7 +57,7 @@ export class Follower {
   constructor(options: FollowOptions) {
     this.#options = options
     this.#cursor = options.after
-    const wake = (): void => this.#poke?.()
+    const wake = (): void => this.#wake()
     const { store, bus, session, scope } = options
     const listener = {
       onLive: (live: Live): void => {
@@ -114,8 +114,13 @@ export class Follower {
     return new Promise((resolve) => (this.#poke = resolve))
   }
 
-  #take(): Maybe<News> {
+  #wake(): void {
+    const poke = this.#poke
     this.#poke = null
+    poke?.()
+  }
+
+  #take(): Maybe<News> {
     if (this.#handed.length > 0 || this.#changes === 0) return { live: this.#takeLive(), events: this.#takeHanded() }
     this.#changes = 0
     return after(this.#read(), (events) => ({ live: this.#takeLive(), events }))
@@ -149,18 +154,18 @@ export class Follower {
 
   /** Spares reading back what was written here, if it goes on where we are; a new lease may have mended what comes before it (L5). */
   #takeOver(events: readonly Event[]): void {
-    const [first] = events
-    const end = this.#handed.at(-1)?.seq ?? this.#cursor
-    if (first?.seq !== end + 1 || first.fence !== this.#fence || this.#handed.length >= HANDED_MAX) return
-    this.#handed.push(...events)
+    const first = events[0]
+    const waiting = this.#handed.length
+    const end = waiting === 0 ? this.#cursor : this.#handed[waiting - 1]!.seq
+    if (first?.seq !== end + 1 || first.fence !== this.#fence || waiting >= HANDED_MAX) return
+    this.#handed = waiting === 0 ? events : [...this.#handed, ...events]
     if (this.#changes > 0) this.#changes--
-    this.#poke?.()
+    this.#wake()
   }
 
   #takeHanded(): readonly Event[] {
-    if (this.#handed.length === 0) return NONE
     const events = this.#handed
-    this.#handed = []
+    this.#handed = NONE
     this.#moveOn(events)
     return events
   }
@@ -187,7 +192,7 @@ export class Follower {
     return after(store.read(session), (read) => {
       const events = read.events.filter((event) => event.fence > fence)
       this.#cursor = read.events.length - events.length
-      this.#handed = []
+      this.#handed = NONE
       this.#changes++
       return this.#accept({ ...read, events })
     })
@@ -211,7 +216,7 @@ export class Follower {
     this.#isClosed = true
     this.#live = []
     for (const run of this.#undo) run()
-    this.#poke?.()
+    this.#wake()
   }
 }
 
