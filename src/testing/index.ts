@@ -38,6 +38,9 @@ export type {
   Stop,
   When,
 } from '../models/scripted/index.ts'
+export { modelServer } from './server/server.ts'
+export type { ModelServer, ModelServerOptions } from './server/server.ts'
+export type { RequestRecord } from './server/record.ts'
 export { noSyncPoints } from '../runtime/sync-points.ts'
 export type { SyncPoint, SyncPoints } from '../runtime/sync-points.ts'
 export type { TortureCall, TortureCheck, TortureRun } from '../protocol/torture.ts'

@@ -12,9 +12,16 @@ const forReaders = pages.filter((path) => /^README|^docs\/(guides|reference|zh)\
 /** Pages that exist in both languages: English, Chinese. */
 const TRANSLATED: readonly (readonly [string, string])[] = [
   ['README.md', 'README.zh-CN.md'],
-  ...['getting-started', 'steering-and-queues', 'tools', 'crashes', 'torture', 'simulate', 'waiting'].map(
-    (name) => [`docs/guides/${name}.md`, `docs/zh/${name}.md`] as const,
-  ),
+  ...[
+    'getting-started',
+    'steering-and-queues',
+    'tools',
+    'crashes',
+    'torture',
+    'simulate',
+    'waiting',
+    'model-server',
+  ].map((name) => [`docs/guides/${name}.md`, `docs/zh/${name}.md`] as const),
 ]
 
 describe('the documentation', () => {

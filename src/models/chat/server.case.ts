@@ -215,7 +215,8 @@ function deltasOf(step: WireStep): Wire[] {
       deltas.push({ tool_calls: [{ ...head, function: { name: part.call.name, arguments: first } }] })
       for (const args of rest) deltas.push({ tool_calls: [{ index, function: { arguments: args } }] })
     } else if ('text' in part) for (const text of pieces(part.text, step.stream?.chunk)) deltas.push({ content: text })
-    else deltas.push(...reasoningDeltas(part.reasoning, step, (text) => pieces(text, step.stream?.chunk)))
+    else if ('reasoning' in part)
+      deltas.push(...reasoningDeltas(part.reasoning, step, (text) => pieces(text, step.stream?.chunk)))
   }
   return deltas
 }

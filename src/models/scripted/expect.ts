@@ -1,18 +1,23 @@
 /** What a step demands of its request, so that a script fails when the harness forgot a steer or an outcome. */
-import type { Message, Route } from '../../kernel/message.ts'
+import type { Message } from '../../kernel/message.ts'
 import { textOf } from '../../kernel/message.ts'
 import type { ModelRequest } from '../../runtime/ports.ts'
 import { quoted } from '../../util/text.ts'
-import { sameRoute } from '../route.ts'
-import { replayProblem } from './replay.ts'
 import { found, type Expectation, type Pattern } from './script.ts'
 import type { RequestView } from './view.ts'
 
 /** What the expectations are judged by, beside the request itself. */
 interface Expected {
-  readonly route: Route
+  /** What became of the opaque state of each reply in the context, in order. */
+  readonly replays: (view: RequestView) => readonly ReplaySeen[]
   /** The session's request before this one; null: none was seen by this process. */
   readonly previous: ModelRequest | null
+}
+
+/** A reply that came back: whether its opaque state came with it, and what is wrong with that, in a sentence. */
+export interface ReplaySeen {
+  readonly isThere: boolean
+  readonly problem: string | null
 }
 
 /** Every complaint about the request, each a sentence; none: it is as expected. */
@@ -71,16 +76,12 @@ function shapeComplaints(expect: Expectation, view: RequestView, by: Expected): 
 
 function replayComplaints(expect: Expectation, view: RequestView, by: Expected): string[] {
   if (expect.replayExact !== true && expect.replayCount === undefined) return []
-  const own = view.assistants.filter(
-    (message) => message.replay !== undefined && sameRoute(message.replay.route, by.route),
-  )
+  const seen = by.replays(view)
+  const count = seen.filter(({ isThere }) => isThere).length
   const list =
-    expect.replayCount === undefined
-      ? []
-      : mustBe('the number of replies with replay state', expect.replayCount, own.length)
+    expect.replayCount === undefined ? [] : mustBe('the number of replies with replay state', expect.replayCount, count)
   if (expect.replayExact !== true) return list
-  const problems = view.assistants.map((message) => replayProblem(message)).filter((problem) => problem !== null)
-  return [...list, ...problems]
+  return [...list, ...seen.flatMap(({ problem }) => problem ?? [])]
 }
 
 /** The first thing in which `next` does not continue `previous`, or null. */

@@ -42,6 +42,7 @@ const RETRYABLE: ReadonlySet<FailureKind> = new Set([
 
 function faultKind(fault: Fault): FailureKind {
   switch (fault.kind) {
+    case 'reset':
     case 'cut':
     case 'cleanEnd':
       return 'interrupted'

@@ -1,3 +1,6 @@
 export { scriptedModel } from './model.ts'
+export { Cursor, type CursorMode, type PickedStep } from './cursor.ts'
+export { complaints, type ReplaySeen } from './expect.ts'
+export { argsOf, pieces, stopOf } from './reply.ts'
 export type { ScriptedModel, ScriptedOptions, ScriptFailure } from './model.ts'
 export type { Emit, EmitCall, Expectation, Fault, Script, ScriptStep, ScriptTurn, Stop, When } from './script.ts'

@@ -5,9 +5,12 @@ import type { Route } from '../../kernel/message.ts'
 import type { Clock, Model, ModelEnd, ModelRequest } from '../../runtime/ports.ts'
 import { messageOf } from '../../util/text.ts'
 import { Cursor, type CursorMode, type PickedStep } from './cursor.ts'
-import { complaints } from './expect.ts'
+import { sameRoute } from '../route.ts'
+import { complaints, type ReplaySeen } from './expect.ts'
 import { Playback } from './play.ts'
+import { replayProblem } from './replay.ts'
 import type { Script } from './script.ts'
+import type { RequestView } from './view.ts'
 
 /** How a script is played. Times are milliseconds. */
 export interface ScriptedOptions {
@@ -99,12 +102,21 @@ export function scriptedModel(script: Script, options: ScriptedOptions = {}): Sc
 }
 
 function problemsOf({ step, view, previous }: PickedStep, route: Route, { clock }: ScriptedOptions): string[] {
-  const problems = step.expect === undefined ? [] : complaints(step.expect, view, { route, previous })
+  const problems =
+    step.expect === undefined ? [] : complaints(step.expect, view, { replays: replaysOf(route), previous })
   if (clock === undefined && (step.stream?.delayMs ?? 0) > 0) {
     problems.push('the step has delayMs and the model has no clock: pass { clock }')
   }
   return problems
 }
+
+const replaysOf =
+  (route: Route) =>
+  (view: RequestView): readonly ReplaySeen[] =>
+    view.assistants.map((message) => ({
+      isThere: message.replay !== undefined && sameRoute(message.replay.route, route),
+      problem: replayProblem(message),
+    }))
 
 function unexpected(request: ModelRequest): string {
   const last = request.messages.at(-1)

@@ -74,7 +74,7 @@ export class Playback implements AsyncIterableIterator<ModelChunk, undefined> {
     if ('type' in pick) return pick
     const { fault } = pick.step
     const speech = speechOf(pick.step, this.#request.messages.length)
-    const before = fault?.kind === 'http' ? 0 : (fault?.after ?? Infinity)
+    const before = fault?.kind === 'http' || fault?.kind === 'reset' ? 0 : (fault?.after ?? Infinity)
     return { pick, speech, length: Math.min(before, speech.chunks.length) }
   }
 

@@ -32,6 +32,7 @@ export function speechOf(step: ScriptStep, seed: number): Speech {
       for (const piece of rest) chunks.push({ type: 'call', index, args: piece })
       continue
     }
+    if ('redacted' in part) continue
     const [type, text] = 'text' in part ? (['text', part.text] as const) : (['reasoning', part.reasoning] as const)
     if (text !== '') parts.push({ type, text })
     for (const piece of pieces(text, step.stream?.chunk)) chunks.push({ type, text: piece })
@@ -41,10 +42,17 @@ export function speechOf(step: ScriptStep, seed: number): Speech {
 
 /** The terminal of a step that was delivered whole. */
 export function delivered(step: ScriptStep, { parts, calls }: Speech, label: string): ModelEnd {
-  const stop = step.stop ?? (isCut(step) ? 'length' : calls.length > 0 ? 'tool' : 'end')
+  const stop = stopOf(step)
   const rawFinish = stop.startsWith('raw:') ? stop.slice(4) : stop
   const reply = { parts, calls, replay: replayState(label, { parts, calls }), usage: usageOf(step), rawFinish }
   return { type: 'end', kind: KIND_OF_STOP[stop as KnownStop] ?? 'unknown-stop', reply }
+}
+
+/** How the step's reply ends. */
+export function stopOf(step: ScriptStep): Stop {
+  if (step.stop !== undefined) return step.stop
+  const calls = (step.emit ?? []).flatMap((part) => ('call' in part ? [part.call] : []))
+  return calls.some(({ cut }) => cut === true) ? 'length' : calls.length > 0 ? 'tool' : 'end'
 }
 
 /** The usage that a step reports, null where it says nothing. */
@@ -65,16 +73,14 @@ const KIND_OF_STOP: { readonly [Word in KnownStop]: Extract<ModelEnd, { readonly
   sequence: 'done',
 }
 
-function isCut(step: ScriptStep): boolean {
-  return step.emit?.some((part) => 'call' in part && part.call.cut === true) ?? false
-}
-
-function argsOf(call: EmitCall): string {
+/** The argument text of a call, as much of it as arrives. */
+export function argsOf(call: EmitCall): string {
   const whole = call.raw ?? JSON.stringify(call.args ?? {})
   return call.cut === true ? whole.slice(0, borderAt(whole, Math.ceil(whole.length / 2))) : whole
 }
 
-function pieces(text: string, size: number | undefined): readonly string[] {
+/** The text in pieces of so many units; no pair is cut. */
+export function pieces(text: string, size: number | undefined): readonly string[] {
   if (text === '') return []
   if (size === undefined || size >= text.length) return [text]
   const all: string[] = []

@@ -65,7 +65,12 @@ export interface EmitCall {
 }
 
 /** A piece of a scripted reply. */
-export type Emit = { readonly text: string } | { readonly reasoning: string } | { readonly call: EmitCall }
+export type Emit =
+  | { readonly text: string }
+  | { readonly reasoning: string }
+  /** Thinking that nobody may read: a blob on the wires that have one, nothing at all elsewhere. */
+  | { readonly redacted: true }
+  | { readonly call: EmitCall }
 
 /** How a reply ends. Default: `tool` if there are calls, else `end`. `raw:` is a word that nobody knows. */
 export type Stop = 'end' | 'tool' | 'length' | 'refusal' | 'filter' | 'pause' | 'context' | 'sequence' | `raw:${string}`
@@ -73,17 +78,21 @@ export type Stop = 'end' | 'tool' | 'length' | 'refusal' | 'filter' | 'pause' | 
 /** How a scripted call fails. */
 export interface Fault {
   /**
-   * `http`: refused before anything was shown · `cut`: the connection breaks · `cleanEnd`: it closes without a finish ·
+   * `http`: refused before anything was shown · `reset`: the connection is gone before anything was answered · `cut`: the connection breaks · `cleanEnd`: it closes without a finish ·
    * `midError`: the provider reports an error in the stream · `garbage`: something unreadable comes · `stall`: nothing comes any more.
    */
-  readonly kind: 'http' | 'cut' | 'cleanEnd' | 'midError' | 'garbage' | 'stall'
+  readonly kind: 'http' | 'reset' | 'cut' | 'cleanEnd' | 'midError' | 'garbage' | 'stall'
   /** How many chunks arrive first; default: all of them. */
   readonly after?: number
   readonly status?: number
   /** Seconds. */
   readonly retryAfterSeconds?: number
   readonly code?: string
+  /** The provider's own word for the kind of error. */
+  readonly type?: string
   readonly message?: string
+  /** On a wire, with `http`: the body instead of the provider's envelope, such as the page of a proxy. */
+  readonly rawBody?: string
   /** The failure's kind, where the status does not say it. */
   readonly failure?: FailureKind
 }
@@ -108,6 +117,12 @@ export interface ScriptStep {
     readonly argChunk?: number
     /** Before each chunk and before the end, on the clock of the options. */
     readonly delayMs?: number
+    /** Bytes of each write on a wire, wherever that cuts a character. */
+    readonly splitBytes?: number
+    /** Whether a wire that has such a thing sends a sign of life between the chunks. */
+    readonly ping?: boolean
+    /** Thinking is kept from the reader, where a wire does that: its opaque state comes all the same. */
+    readonly omitThinking?: boolean
   }
   readonly fault?: Fault
 }
