@@ -3,12 +3,12 @@ import { expect, it } from 'vitest'
 import { agent, chatModel, open, tool } from 'turnstep'
 import { modelServer } from 'turnstep/testing'
 
-const weather = tool({
+const weather = tool<{ city: string }>({
   name: 'weather',
   description: 'The weather in a city',
   input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   effect: 'read',
-  run: ({ city }) => `${String(city)}: 31 °C`,
+  run: ({ city }) => `${city}: 31 °C`,
 })
 
 it('is never refused, and gives the model back what it thought', async () => {
