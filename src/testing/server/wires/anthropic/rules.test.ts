@@ -199,6 +199,12 @@ const REFUSED: readonly (readonly [rule: string, what: string, body: JsonObject,
     messages(asking, assistant(use('a')), user(result('a', { is_error: true, content: [image] }))),
     /must be type `text` if `is_error` is true/,
   ],
+  [
+    'A32',
+    'a reply that ends in thinking',
+    messages(asking, assistant({ type: 'thinking', thinking: 'hm', signature: 'x' }), asking),
+    /^messages\.1: The final block in an assistant message cannot be `thinking`\.$/,
+  ],
 ]
 
 const TAKEN: readonly (readonly [what: string, body: JsonObject])[] = [

@@ -9,7 +9,7 @@ import { calls, emptiness, fields, pairing, roles, texts, tools } from './conten
 import { familyOf } from './families.ts'
 import { refuse } from './refuse.ts'
 import type { Rule } from './rule.ts'
-import { binding, latest, mustStart, prefill, signatures, thinkingConfig } from './thinking-rules.ts'
+import { binding, ending, latest, mustStart, prefill, signatures, thinkingConfig, unwanted } from './thinking-rules.ts'
 import { parse, textBlocks } from './turns.ts'
 
 /** Tokens of output that any model gives at most, and of a request with its reply. Four characters are one token. */
@@ -120,7 +120,9 @@ const RULES: readonly Rule[] = [
   calls,
   pairing,
   thinkingConfig,
+  ending,
   mustStart,
+  unwanted,
   prefill,
   signatures,
   latest,

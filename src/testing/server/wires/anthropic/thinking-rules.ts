@@ -49,9 +49,7 @@ export const mustStart: Rule = ({ body, family, turns }) => {
         `${blocks[0]!.path}.type: If an assistant message contains any thinking blocks, the first block must be \`thinking\` or \`redacted_thinking\`. Found \`${blocks[0]!.type}\`.`,
       )
   }
-  if (family !== 'classic' || !thinks(body, family)) return
-  const open = turns.at(-1)!.blocks.some(({ type }) => type === 'tool_result') ? turns.at(-2)! : null
-  const first = open?.blocks[0]
+  const first = family === 'classic' && thinks(body, family) ? openLoop(turns)?.blocks[0] : undefined
   if (first !== undefined && !isThought(first))
     return refuse(
       'A21',
@@ -59,9 +57,38 @@ export const mustStart: Rule = ({ body, family, turns }) => {
     )
 }
 
+/** The reply with which the running loop of tools began; later ones of the loop need not think. Null: no loop is open. */
+function openLoop(turns: readonly Turn[]): Turn | null {
+  const hasResults = (turn: Turn | undefined): boolean =>
+    turn?.blocks.some(({ type }) => type === 'tool_result') ?? false
+  let at = turns.length - 1
+  if (!hasResults(turns[at])) return null
+  while (hasResults(turns[at])) at -= 2
+  return turns[at + 1] ?? null
+}
+
+/** Nothing was said behind it: a reply that broke off while it thought is no reply. */
+export const ending: Rule = ({ turns }) => {
+  const last = turns
+    .filter(({ role }) => role === 'assistant')
+    .flatMap(({ blocks }) => blocks.slice(-1))
+    .find(isThought)
+  if (last !== undefined)
+    return refuse('A32', `messages.${last.m}: The final block in an assistant message cannot be \`${last.type}\`.`)
+}
+
+export const unwanted: Rule = ({ body, family, turns }) => {
+  const thought = family === 'classic' && !thinks(body, family) ? openLoop(turns)?.blocks.find(isThought) : undefined
+  if (thought !== undefined)
+    return refuse(
+      'A33',
+      `${thought.path}: When thinking is disabled, an \`assistant\` message in the final position cannot contain \`${thought.type}\`. To use thinking blocks, enable \`thinking\` in your request.`,
+    )
+}
+
 export const prefill: Rule = ({ body, family, turns }) => {
   const last = turns.at(-1)!
-  // A reply that paused goes on where it stopped; one that only thought so far is such a one.
+  // A reply that paused goes on where it stopped.
   if (last.role !== 'assistant' || last.blocks.some(isThought)) return
   if (family !== 'classic' || thinks(body, family))
     return refuse(

@@ -149,3 +149,50 @@ describe('thinking that is bound to what stands before it', () => {
     expect((await client.ask({ ...options(BOUND), tools: [marked], messages })).rule).toBeNull()
   })
 })
+
+describe('a loop of tools on a model of the classic family', () => {
+  const STEPS: readonly ScriptStep[] = [
+    { emit: [{ reasoning: 'first this' }, { call: { name: 'look' } }] },
+    { emit: [{ call: { name: 'look' } }] },
+    { expect: { replayExact: true }, emit: [{ text: 'done' }] },
+  ]
+
+  async function loop() {
+    const client = await clientOf(STEPS)
+    open.push(client)
+    const messages: JsonObject[] = [user('where is it?')]
+    for (const _ of STEPS.slice(1)) {
+      const { content } = await client.ask({ ...options(CLASSIC), messages })
+      messages.push(assistant(...content), user(result(String(content.at(-1)!['id']))))
+    }
+    return { client, messages }
+  }
+
+  it('may go on without thinking where it began with it', async () => {
+    const { client, messages } = await loop()
+    expect(await client.ask({ ...options(CLASSIC), messages })).toMatchObject({ status: 200, rule: null })
+    expect(client.server.requests.at(-1)!.complaints).toEqual([])
+  })
+
+  it('is refused without the thinking with which it began, however many steps ago', async () => {
+    const { client, messages } = await loop()
+    const [first, ...rest] = messages[1]!['content'] as JsonObject[]
+    expect(first!['type']).toBe('thinking')
+    const asked = await client.ask({ ...options(CLASSIC), messages: messages.with(1, assistant(...rest)) })
+    expect([asked.rule, (asked.body['error'] as JsonObject)['message']]).toEqual([
+      'A21',
+      expect.stringMatching(/^messages\.1\.content\.0\.type: Expected/),
+    ])
+  })
+
+  it('is refused with thinking once that is switched off; a loop that is over is not', async () => {
+    const { client, messages } = await loop()
+    const asked = await client.ask({ tools: [LOOK], messages })
+    expect([asked.rule, (asked.body['error'] as JsonObject)['message']]).toEqual([
+      'A33',
+      expect.stringMatching(/^messages\.1\.content\.0: When thinking is disabled/),
+    ])
+    const over = [...messages, assistant('It is there.'), user('thanks')]
+    expect(await client.ask({ tools: [LOOK], messages: over })).toMatchObject({ rule: null })
+  })
+})
