@@ -26,7 +26,7 @@ export const USAGE = `npm run sim -- [what] [how]
 
   --threads N     processors to use (default: all)
   --keep FOLDER   writes what fails there, as scenarios to replay
-  --json          one object: seeds, events, failures (how many), failed (which)`
+  --json          one object: seeds, events, failures (how many); all else is told on stderr`
 
 const OPTIONS = {
   seed: { type: 'string' },
@@ -40,11 +40,22 @@ const OPTIONS = {
   help: { type: 'boolean' },
 } as const
 
+/** What would be left out without a word. */
+const NOT_WITH: readonly (readonly [name: keyof typeof OPTIONS, others: readonly (keyof typeof OPTIONS)[]])[] = [
+  ['seed', ['replay', 'seeds', 'from', 'minutes']],
+  ['replay', ['seeds', 'from', 'minutes', 'threads', 'keep', 'json']],
+]
+
 /** A text: what is wrong, or the usage that was asked for. */
 export function flagsOf(args: readonly string[]): Flags | { readonly wrong: string | null } {
   try {
     const { values } = parseArgs({ args: [...args], options: OPTIONS, strict: true })
     if (values.help === true) return { wrong: null }
+    for (const [name, others] of NOT_WITH) {
+      const other = others.find((one) => values[one] !== undefined)
+      if (values[name] !== undefined && other !== undefined)
+        throw new Error(`--${name} is given with --${other}; leave one of them out`)
+    }
     return {
       seed: whole('seed', values.seed),
       replay: values.replay ?? null,

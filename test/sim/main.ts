@@ -1,14 +1,16 @@
 /** `npm run sim`: our own agent through as many lives as there is time for. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { nodeClock } from '../../src/host/node.ts'
-import type { SimFailure, SimScenario } from '../../src/testing/sim/sim.ts'
+import { isTurnstepError } from '../../src/kernel/errors.ts'
+import type { SimFailure } from '../../src/testing/sim/sim.ts'
 import { simulate } from '../../src/testing/sim/simulate.ts'
 import { tellRun } from '../../src/testing/sim/story.ts'
 import { simulatedAgent } from './agent.ts'
 import { runCrew, type Total } from './crew.ts'
 import { flagsOf, USAGE, type Flags } from './flags.ts'
-import { formatScenario } from './scenario-file.ts'
+import { formatScenario, readScenario } from './scenario-file.ts'
+import { verdictOf, verdictOfOne, type Seeds } from './verdict.ts'
 
 /** Seeds that every timed run begins with. */
 const FIXED = 300
@@ -27,39 +29,41 @@ async function main(args: readonly string[]): Promise<number> {
     return flags.wrong === null ? 0 : 2
   }
   if (flags.replay !== null) return tellScenario(flags.replay)
-  if (flags.seed !== null && !flags.json) return tellSeed(flags.seed)
+  if (flags.seed !== null && !flags.json) return tellSeed(flags.seed, flags.keep)
   return runMany(flags)
 }
 
 async function tellScenario(path: string): Promise<number> {
-  const written = JSON.parse(readFileSync(path, 'utf8')) as SimScenario
-  const { faults } = await tellRun({ agent: simulatedAgent, seed: 0, written }, say)
-  say(faults.length === 0 ? '\nno rule is broken' : `\n${faults.length} faults`)
+  const written = readScenario(path)
+  if (typeof written === 'string') {
+    whisper(written)
+    return 2
+  }
+  const { events, faults } = await tellRun({ agent: simulatedAgent, seed: 0, written }, say)
+  say(`\n${verdictOfOne(events, faults.length, `--replay ${path}`)}`)
   return faults.length === 0 ? 0 : 1
 }
 
-async function tellSeed(seed: number): Promise<number> {
+async function tellSeed(seed: number, folder: string | null): Promise<number> {
   const { events, faults } = await tellRun({ agent: simulatedAgent, seed }, say)
-  if (faults.length === 0) {
-    say(`\nseed ${seed}: ${events} events, no rule is broken`)
-    return 0
+  if (faults.length > 0) {
+    say('\nmaking it small …')
+    const { failures } = await simulate({ agent: simulatedAgent, from: seed, seeds: 1 })
+    for (const failure of failures) {
+      say(textOf(failure))
+      if (folder !== null) keep(folder, failure)
+    }
   }
-  say('\nmaking it small …')
-  const { failures } = await simulate({ agent: simulatedAgent, from: seed, seeds: 1 })
-  for (const failure of failures) say(textOf(failure))
-  return 1
+  say(`\n${verdictOfOne(events, faults.length, `--seed ${seed}`)}`)
+  return faults.length === 0 ? 0 : 1
 }
 
 async function runMany(flags: Flags): Promise<number> {
   const startedAt = nodeClock.now()
-  const until = flags.minutes === null ? null : startedAt + flags.minutes * 60_000
-  const fresh = startedAt % FRESH_BELOW
-  const first = flags.seed ?? flags.from
-  const count = flags.seed !== null ? 1 : (flags.seeds ?? (until === null ? SEEDS : FIXED))
-  const timed = until !== null && flags.seeds === null
-  const fixed = { from: first ?? (timed ? 1 : fresh), count: timed && first !== null ? Infinity : count }
+  const { until, ...ran } = planOf(flags, startedAt)
+  const { fixed, fresh } = ran
   if (!flags.json)
-    say(`seeds from ${fixed.from}${timed && first === null ? `, after ${FIXED} of them from ${fresh}` : ''}`)
+    say(`seeds from ${fixed.from}${fresh === null ? '' : `, after ${fixed.count} of them from ${fresh}`}`)
   let saidAt = startedAt
   const onProgress = (total: Total): void => {
     const now = nodeClock.now()
@@ -71,40 +75,30 @@ async function runMany(flags: Flags): Promise<number> {
     whisper(`seed ${failure.seed} breaks ${failure.rule}: ${failure.message}`)
     if (flags.keep !== null) keep(flags.keep, failure)
   }
-  const { threads } = flags
-  const total = await runCrew({
-    fixed,
-    fresh: timed && first === null ? fresh : null,
-    until,
-    threads,
-    onProgress,
-    onFailure,
-  })
+  const total = await runCrew({ fixed, fresh, until, threads: flags.threads, onProgress, onFailure })
   const { seeds, events, failures } = total
-  if (flags.json) say(JSON.stringify({ seeds, events, failures: failures.length, failed: failures }))
-  else {
-    for (const failure of failures) say(textOf(failure))
-    say(summary(total, nodeClock.now() - startedAt))
-    say(verdictOf(total, fixed.from, timed && first === null ? fresh : null))
-  }
-  return failures.length === 0 ? 0 : 1
+  const tell = flags.json ? whisper : say
+  for (const failure of failures) tell(textOf(failure))
+  tell(summary(total, nodeClock.now() - startedAt))
+  tell(`\n${verdictOf(total, ran)}`)
+  if (flags.json) say(JSON.stringify({ seeds, events, failures: failures.length }))
+  return failures.length === 0 && seeds > 0 ? 0 : 1
+}
+
+/** Which seeds, and until when. By time alone: from the one that is given on; else the fixed ones, then fresh ones. */
+function planOf({ seed, seeds, from, minutes }: Flags, startedAt: number): Seeds & { readonly until: number | null } {
+  const until = minutes === null ? null : startedAt + minutes * 60_000
+  const fresh = 1 + (startedAt % FRESH_BELOW)
+  if (seed !== null) return { fixed: { from: seed, count: 1 }, fresh: null, until }
+  if (until === null || seeds !== null)
+    return { fixed: { from: from ?? fresh, count: seeds ?? SEEDS }, fresh: null, until }
+  if (from !== null) return { fixed: { from, count: Infinity }, fresh: null, until }
+  return { fixed: { from: 1, count: FIXED }, fresh, until }
 }
 
 function summary({ seeds, events, failures }: Total, ms: number): string {
   const perSecond = Math.round(events / Math.max(0.001, ms / 1_000))
   return `${seeds} seeds, ${events} events, ${failures.length} failures; ${Math.round(ms / 1_000)} s, ${perSecond} events a second`
-}
-
-/** The last line: what came of it, and how to have it again. */
-function verdictOf({ seeds, failures }: Total, from: number, fresh: number | null): string {
-  const [failure] = failures
-  if (failure !== undefined) return `\nrules are broken; the first again: npm run sim -- --seed ${failure.seed}`
-  const behind = seeds - FIXED
-  const again =
-    fresh === null || behind <= 0
-      ? `npm run sim -- --from ${from} --seeds ${seeds}`
-      : `npm run sim -- --from ${from} --seeds ${FIXED}, and --from ${fresh} --seeds ${behind}`
-  return `\nno rule is broken; the same again: ${again}`
 }
 
 function textOf({ seed, rule, message, scenario, story }: SimFailure): string {
@@ -123,4 +117,11 @@ function keep(folder: string, { seed, scenario }: SimFailure): void {
   writeFileSync(join(folder, `seed-${seed}.sim.json`), formatScenario(scenario))
 }
 
-process.exitCode = await main(process.argv.slice(2))
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  // A scenario with moves that are not known any more; whatever else is thrown, is a fault of ours.
+  if (!isTurnstepError(error, 'usage-invalid')) throw error
+  whisper(error.message)
+  process.exitCode = 2
+}

@@ -12,10 +12,14 @@ import { moodyPlugin } from './moods/hooks.ts'
 import { heardModel, moodyModel } from './moods/model.ts'
 import { moodyTool, withMoodyTools, type Hanging } from './moods/tools.ts'
 import { driveToRest } from './rest.ts'
+import { Running } from './running.ts'
 import type { SimAction, SimulateOptions, SimWorld } from './sim.ts'
 import { SESSION, Stage, type Worker } from './stage.ts'
 import { Witness, type WitnessOptions } from './witness.ts'
 import { LEASE_MS, World } from './world.ts'
+
+/** What a closed process still does has so long to end. */
+const END_WITHIN_MS = 600_000
 
 export interface LifeOptions {
   readonly agent: SimulateOptions['agent']
@@ -36,6 +40,7 @@ export class Life {
   readonly #options: LifeOptions
   readonly #spec: AgentSpec
   readonly #args = new Map<string, (chance: Chance) => Args>()
+  readonly #running = new Running()
 
   constructor(options: LifeOptions) {
     const { agent, fate, startAt, tell } = options
@@ -83,6 +88,30 @@ export class Life {
     await world.within(next.outcome)
   }
 
+  /** Code of the agent that has not come back, where its process lives: of one that died nothing is expected any more. */
+  get atWork(): readonly string[] {
+    const living = new Set(this.world.living.map(({ name }) => name))
+    const atWork = this.#running.all.filter(({ process }) => living.has(process))
+    return [...new Set(atWork.map(({ what, process }) => `${what} in ${process}`))]
+  }
+
+  /**
+   * The processes that live are closed, and what the agent still does in them has time to end. What never does, is told as the agent's
+   * fault; what else is left behind, as ours.
+   */
+  async close(): Promise<void> {
+    const { world, seen } = this
+    await world.end()
+    if (this.atWork.length > 0) await world.clock.advance(END_WITHIN_MS)
+    const minutes = END_WITHIN_MS / 60_000
+    for (const what of this.atWork)
+      seen.fail(
+        'still running',
+        `${what} is still at work ${minutes} minutes after its process was closed; let it end when its signal aborts`,
+      )
+    if (this.atWork.length === 0) for (const left of world.left) seen.fail('W5', left)
+  }
+
   /** 0: nothing of the kind goes wrong. */
   #rate(mood: string): number {
     if (!this.#options.has(mood)) return 0
@@ -113,12 +142,15 @@ export class Life {
 
   #specFor(worker: Worker, hanging: Hanging): AgentSpec {
     const { seen } = this
+    const running = this.#running
     const { fate, has } = this.#options
     const { clock } = worker.process.mortal
-    const tooling = { fate, seen, process: worker.number, hanging, isGood: !has('tools') }
+    const tooling = { fate, seen, running, process: worker.number, hanging, isGood: !has('tools') }
     const { model: given, tools = [], plugins = [] } = this.#spec
     const model =
-      typeof given === 'string' ? moodyModel({ fate, clock, isGood: !has('model'), args: this.#args }) : given
+      typeof given === 'string'
+        ? moodyModel({ fate, clock, isGood: !has('model'), args: this.#args })
+        : running.over(given, worker.process.name)
     const moody = has('hooks') ? [moodyPlugin({ fate, clock })] : []
     return {
       ...this.#spec,

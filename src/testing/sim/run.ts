@@ -153,12 +153,12 @@ class Run {
     } catch (error) {
       // The scenario is wrong, and not what it plays.
       if (isTurnstepError(error, 'usage-invalid')) throw error
-      seen.fail('W3', `it does not come to rest: ${messageOf(error)}`)
+      const work = life.atWork.length === 0 ? '' : `; still at work: ${life.atWork.join(', ')}`
+      seen.fail('W3', `it does not come to rest: ${messageOf(error)}${work}`)
     }
+    if (seen.faults.length === 0) await life.close()
     this.#faults.push(...seen.faults)
     this.#events += seen.log.length
-    if (seen.faults.length === 0)
-      for (const left of await life.world.closeAll()) this.#faults.push({ rule: 'W5', message: left })
     return seen.log
   }
 

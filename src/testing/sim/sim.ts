@@ -132,7 +132,7 @@ export interface SimCheck {
   request?(request: ModelRequest, seen: SimSeen): void
   /** After each move, when all that could go on has. */
   moment?(seen: SimSeen): void | Promise<void>
-  /** At rest: everything was answered, all bodies ended, nothing is wrong any more. */
+  /** At rest: everything was answered, nothing is wrong any more. What a body still does then, it has time for: see `still running` in the guide. */
   end?(seen: SimSeen): void | Promise<void>
 }
 

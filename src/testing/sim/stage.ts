@@ -18,7 +18,7 @@ import type { Hanging } from './moods/tools.ts'
 import type { SimStage } from './sim.ts'
 import { Disk, troubledStore } from './troubled-store.ts'
 import type { Body, Witness } from './witness.ts'
-import type { Process, World } from './world.ts'
+import { processName, type Process, type World } from './world.ts'
 
 export const SESSION: SessionId = sessionId('s')
 
@@ -131,7 +131,7 @@ export class Stage implements SimStage {
   startWorker(number: number): Worker | undefined {
     if (this.worker(number) !== undefined) return undefined
     this.started = Math.max(this.started, number)
-    const name = `p${number}`
+    const name = processName(number)
     const process = this.world.start({
       name,
       line: (store, mortal) => this.#line(name, store, mortal),

@@ -18,6 +18,9 @@ import { layerOver } from './store-layer.ts'
 
 export const LEASE_MS = 15_000
 
+/** What a process of a simulation is called. */
+export const processName = (number: number): string => `p${number}`
+
 export interface WorldOptions {
   /** The store, or what makes it; default: one in memory. */
   readonly store?: Store | ((clock: Clock) => Store)
@@ -119,13 +122,28 @@ export class World {
     return watched
   }
 
-  /** Closes what lives. Answers with what was left behind, or went wrong and nobody expected. */
-  async closeAll(): Promise<string[]> {
-    for (const { harness, mortal } of this.processes) if (!mortal.isDead) await this.within(harness.close())
+  /** Those that have not died, closed or not. */
+  get living(): readonly Process[] {
+    return this.processes.filter(({ mortal }) => !mortal.isDead)
+  }
+
+  /** What was left behind, or went wrong and nobody expected. */
+  get left(): string[] {
+    const left = this.living.flatMap(leftBehind)
+    return this.clock.armed === 0 ? left : [...left, `timers left armed: ${this.clock.armed}`]
+  }
+
+  /** Closes what lives, and the store. */
+  async end(): Promise<void> {
+    for (const { harness } of this.living) await this.within(harness.close())
     await this.store.close()
     await this.settle()
-    const left = this.processes.filter(({ mortal }) => !mortal.isDead).flatMap(leftBehind)
-    return this.clock.armed === 0 ? left : [...left, `timers left armed: ${this.clock.armed}`]
+  }
+
+  /** Closes what lives. Answers with what was left behind, or went wrong and nobody expected. */
+  async closeAll(): Promise<string[]> {
+    await this.end()
+    return this.left
   }
 }
 

@@ -1,11 +1,13 @@
 /** What befalls the body of a tool: nothing, or a failure, a wait or a silence, before it did its work or after. */
-import type { Plugin } from '../../../runtime/define/plugin.ts'
+import type { HookName, Hooks, Plugin, Scope } from '../../../runtime/define/plugin.ts'
 import type { Args, Tool, ToolContext, ToolResult } from '../../../runtime/define/tool.ts'
 import { deferred, type Deferred } from '../../../util/deferred.ts'
 import type { Json } from '../../../util/json.ts'
 import type { Chance } from '../chance.ts'
 import type { Fate } from '../fate.ts'
+import type { Running } from '../running.ts'
 import type { Body, Witness } from '../witness.ts'
+import { processName } from '../world.ts'
 
 /** `…-after`: the work was done, and its result does not come back. */
 export type BodyMood =
@@ -25,6 +27,7 @@ export type Hanging = Map<Body, Deferred<void>>
 export interface ToolMoodOptions {
   readonly fate: Fate
   readonly seen: Witness
+  readonly running: Running
   readonly process: number
   readonly hanging: Hanging
   /** Nothing befalls it. */
@@ -36,19 +39,28 @@ export function moodyTool(tool: Tool, options: ToolMoodOptions): Tool {
   return { ...tool, run: (args, context) => runMoody(tool, args, context, options) }
 }
 
-/** The plugin, whose tools are seen and have moods. */
+/** The plugin, whose tools are seen and have moods, and whose hooks are counted. */
 export function withMoodyTools(plugin: Plugin, options: ToolMoodOptions): Plugin {
-  return {
-    name: plugin.name,
-    setup: (scope) => plugin.setup({ ...scope, tool: (tool) => scope.tool(moodyTool(tool, options)) }),
+  const { running, process } = options
+  const counted = <Name extends HookName>(name: Name, hook: Hooks[Name]): Hooks[Name] => {
+    const work = { process: processName(process), what: `hook ${name} of ${plugin.name}` }
+    const call = hook as (...args: unknown[]) => unknown
+    return ((...args: unknown[]) => running.during({ ...work }, () => call(...args))) as Hooks[Name]
   }
+  const setup = (scope: Scope): void =>
+    plugin.setup({
+      ...scope,
+      tool: (tool) => scope.tool(moodyTool(tool, options)),
+      on: (name, hook, how) => scope.on(name, counted(name, hook), how),
+    })
+  return { name: plugin.name, setup }
 }
 
 async function runMoody(
   tool: Tool,
   args: Args,
   context: ToolContext,
-  { fate, seen, process, hanging, isGood }: ToolMoodOptions,
+  { fate, seen, running, process, hanging, isGood }: ToolMoodOptions,
 ): Promise<ToolResult> {
   const { call, fence, idempotencyKey: key } = context
   const body: Body = { tool: tool.name, effect: tool.effect, call, fence, key, args, process, ended: false }
@@ -56,8 +68,10 @@ async function runMoody(
   seen.began(body)
   try {
     await before(mood, body, context, hanging)
-    const result = await tool.run(args, context)
-    if (mood === 'hangs-after') await letGo(body, hanging)
+    const work = { process: processName(process), what: `tool ${tool.name} ${call}` }
+    const result = await running.during(work, () => tool.run(args, context))
+    // Whoever has to let it go has gone round by then.
+    if (mood === 'hangs-after' && !fate.isCalm) await letGo(body, hanging)
     if (mood === 'throws-after') throw new Error('the answer was lost')
     return result
   } finally {
