@@ -1,12 +1,16 @@
 """Reads logs and prints what the model was shown: the requests, and the context at the end; a line of JSON for each log.
 
-It needs spec/README.md and no line of Turnstep, and the tests run it over every golden log. It projects; it does not check the rules.
+It needs spec/README.md and no line of Turnstep, and the tests run it over every golden log. It projects; of the rules it checks those two
+that say whether it read aright: how many messages a request has, and that an epoch has the hash of its content.
 It is lax where a checker must not be: empty lines are passed over wherever they stand.
 Usage: python3 reader.py LOG.jsonl...
 """
 
+import hashlib
 import json
+import re
 import sys
+from decimal import Decimal
 
 FORMAT = 1
 
@@ -50,6 +54,7 @@ class Projection:
         if kind == "session.created" and event["format"] > FORMAT:
             raise ValueError(f"format {event['format']} is newer than {FORMAT}")
         if kind == "epoch.started":
+            check_hash(event["content"])
             self.epoch = event["n"]
         elif kind == "turn.started":
             self.directives = []
@@ -112,6 +117,45 @@ class Projection:
         replaced, rest = self.context[: event["upTo"]], self.context[event["upTo"] :]
         kept = [message for message in replaced if any(message is directive for directive in self.directives)]
         self.context = [system(event["summary"], "summary"), *kept, *rest]
+
+
+def check_hash(content):
+    named = {name: content[name] for name in ("route", "system", "tools")}
+    found = hashlib.sha256(canonical(named).encode("utf-8")).hexdigest()
+    if content["hash"] != found:
+        raise ValueError(f"the hash is {content['hash']}, that of route, system and tools is {found}")
+
+
+def canonical(value):
+    """JSON as section 7 has it."""
+    if isinstance(value, dict):
+        names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+        return "{" + ",".join(f"{quoted(name)}:{canonical(value[name])}" for name in names) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(canonical, value)) + "]"
+    if isinstance(value, str):
+        return quoted(value)
+    return json.dumps(value) if value is None or isinstance(value, bool) else number(value)
+
+
+def quoted(text):
+    return re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def number(value):
+    """A number as ECMAScript writes it: the fewest digits that are this double, with an exponent only far from 1."""
+    sign, digits, exponent = Decimal(repr(float(value))).normalize().as_tuple()
+    text = "".join(map(str, digits))
+    point = len(text) + exponent  # where it stands, counted from the first digit
+    if text == "0":
+        return "0"
+    if 0 < point <= 21:
+        text = text.ljust(point, "0") if len(text) <= point else f"{text[:point]}.{text[point:]}"
+    elif -6 < point <= 0:
+        text = f"0.{'0' * -point}{text}"
+    else:
+        text = f"{text[0]}{'.' if len(text) > 1 else ''}{text[1:]}e{point - 1:+d}"
+    return ("-" if sign else "") + text
 
 
 def system(content, name):

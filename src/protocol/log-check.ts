@@ -1,11 +1,16 @@
 /**
- * Judges a log event by event: the shape of each, then its place. Owns which fault is the first one, and that any value at all gets a
- * verdict; the rules are the kernel's. Keeps what the next events are judged by and none of the words (`forget.ts`), so that a log of any
- * length can be judged.
+ * Judges a log event by event: the shape of each, then its place. Owns which fault is the first one, that any value at all gets a
+ * verdict, and the one rule that needs a hash; the others are the kernel's, which knows none. Keeps what the next events are judged by and
+ * none of the words (`forget.ts`), so that a log of any length can be judged.
  */
 import type { Event } from '../kernel/events.ts'
 import { emptyState, fold } from '../kernel/fold.ts'
 import { forgetful } from '../kernel/forget.ts'
+import { refusal, type RuleBreak } from '../kernel/legality.ts'
+import type { State } from '../kernel/state.ts'
+import { canonicalJson } from '../util/json.ts'
+import { plainSha256 } from '../util/sha256.ts'
+import { quoted } from '../util/text.ts'
 import { isKnownType, shapeProblem } from './event-shapes.ts'
 
 /** What kind of thing is wrong. A released code keeps its meaning. */
@@ -74,7 +79,7 @@ export class EventCheck {
     const event = value as Event
     const { type } = event
     try {
-      const broken = fold(this.#state, event)
+      const broken = misnamed(this.#state, event) ?? fold(this.#state, event)
       if (broken !== null)
         return { code: type === 'session.created' && broken.rule === 'L6' ? 'newer' : 'rule', seq, type, ...broken }
     } catch (error) {
@@ -85,6 +90,16 @@ export class EventCheck {
     if (!isKnownType(type)) this.#skipped++
     return null
   }
+}
+
+/** An epoch that may stand where it stands, under a name that is not that of its content (X1). Before the fold: what is refused is not folded. */
+function misnamed(state: State, event: Event): RuleBreak | null {
+  if (event.type !== 'epoch.started' || refusal(state, event) !== null) return null
+  const { hash, route, system, tools } = event.content
+  const found = plainSha256(canonicalJson({ route, system, tools }))
+  return hash === found
+    ? null
+    : { rule: 'X1', problem: `the hash is ${quoted(hash)}, that of route, system and tools is "${found}"` }
 }
 
 function typeOf(value: unknown): string | null {

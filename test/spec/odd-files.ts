@@ -1,4 +1,6 @@
 /** Files that are wrong as files or in the shape of an event, and files that look odd and are sound. All are made of one golden log. */
+import { nodeIds } from '../../src/host/node.ts'
+import { canonicalJson } from '../../src/util/json.ts'
 import { readSpec } from './files.ts'
 
 const GOLDEN = 'v1-a_turn_with_a_tool'
@@ -58,6 +60,7 @@ export function brokenFiles(): Record<string, string | Buffer> {
     'L6-header-again': headed({ events: 16 }, [
       JSON.stringify({ type: 'turnstep.log', format: 1, session: 'b', events: 0, exportedAt: 1 }),
     ]),
+    'X1-epoch.started-hash': withLine(2, (line) => line.replace('"system":""', '"system":"Be brief."')),
     ...misshapen(),
   }
 }
@@ -114,6 +117,24 @@ export function oddFiles(): Record<string, string | Buffer> {
     'fields-of-a-later-version': withFields(4, { mood: { kind: 'curious' } }),
     'types-of-a-later-version': textOf([...lines().slice(0, 2), JSON.stringify(future)]),
     'numbers-as-exponents': withLine(3, (line) => line.replace('1700000000000', '17e11')),
+    'epoch-of-odd-words': withLine(2, oddEpoch),
     'nested-in-bounds': withLine(3, (line) => line.replace('"trigger"', `"deep":${nested(199)},"trigger"`)),
   }
+}
+
+/** Names in another order by code points than by code units, numbers in every notation, halves of pairs, escapes that need not be. */
+const ODD_PARAMETERS = String.raw`{"type":"object","default":"\ud83d\/\u001f\u007f\u00e9\u2028\"\\\n","properties":{
+  "\ud83d\ude00":{"enum":[1E2,1.50,-0,-0.0,1e20,1e21,1e300,12345678901234567890]},
+  "\ufb33":{"enum":[0.1,0.000001,1e-7,1.5e-10,5e-324,-123.456,9007199254740993]},
+  "b":{},"B":{},"9":{},"10":{},"":{}}}`
+
+/** An epoch whose name is found only by who writes canonical JSON to the letter. */
+function oddEpoch(line: string): string {
+  const event = JSON.parse(line) as Json & { readonly content: Json }
+  const { route, system } = event.content
+  const tool = { name: 'weather', description: 'the tool weather' }
+  const parameters = JSON.parse(ODD_PARAMETERS) as unknown
+  const hash = nodeIds.sha256(canonicalJson({ route, system, tools: [{ ...tool, parameters }] }))
+  const content = { hash, tools: [{ parameters: '?', ...tool }], system, route }
+  return JSON.stringify({ ...event, content }).replace('"?"', () => ODD_PARAMETERS.replaceAll(/\n */g, ''))
 }

@@ -41,6 +41,13 @@ describe('spec/example/reader.py', () => {
     for (const line of said) expect(line).toMatch(/^line \d+: /)
   })
 
+  it.skipIf(!hasPython)('X1: finds the hash of an epoch by section 7 alone, whatever the content is', () => {
+    const read = (file: string) => spawnSync('python3', [path('example/reader.py'), path(file)], { encoding: 'utf8' })
+    expect(read('odd/epoch-of-odd-words.jsonl')).toMatchObject({ status: 0, stderr: '' })
+    const { status, stderr } = read('broken/X1-epoch.started-hash.jsonl')
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/line 2: the hash is [0-9a-f]{64}, that of .* is /)])
+  })
+
   it.skipIf(!hasPython)('says how it is used, and of a log that is wrong what is wrong', () => {
     const run = (...args: string[]) => spawnSync('python3', [path('example/reader.py'), ...args], { encoding: 'utf8' })
     expect(run()).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining('Usage: python3 reader.py') })

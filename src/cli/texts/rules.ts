@@ -64,8 +64,8 @@ export const RULE_TEXTS: Readonly<Record<string, Readonly<Record<Locale, string>
   G1: { en: 'a child is spawned by a call that runs', zh: '子会话由运行中的调用产生' },
   G2: { en: 'the agent is switched between the steps of a turn', zh: '只在轮次的两步之间更换 Agent' },
   X1: {
-    en: 'epochs are counted between steps, and a request holds the whole context',
-    zh: '纪元在两步之间依次编号，请求包含整个上下文',
+    en: 'epochs are counted between steps, each named by the hash of its content, and a request holds the whole context',
+    zh: '纪元在两步之间依次编号，各以其内容的哈希命名；请求包含整个上下文',
   },
   X3: {
     en: 'a compaction shrinks a range that is there, between steps, and parts no call from its result',
