@@ -4,6 +4,7 @@ import type { Event } from '../kernel/events.ts'
 import { inputId, sessionId } from '../kernel/ids.ts'
 import type { InputId, SessionId } from '../kernel/ids.ts'
 import type { Lane, MessageLane, NewInput, PendingInput, ReceiptState } from '../kernel/input.ts'
+import type { Part } from '../kernel/message.ts'
 import type { Snapshot } from '../kernel/state.ts'
 import type { Append, Consumption, QueueChanges, QueueMark, Store } from '../runtime/ports.ts'
 import type { FakeClock } from '../testing/fake-clock.ts'
@@ -285,6 +286,21 @@ function posting(bench: Open): void {
       await store.append(write(fence, 0, ['a'], { consume: [claim('i1')] }))
       expect(await store.put(SESSION, message('i1'))).toEqual({ kind: 'duplicate', state: ENTERED })
       expect(await idsOf(store)).toEqual([])
+    })
+
+    it('X8: refuses a message that could never enter, and keeps nothing of it', async () => {
+      const { store } = await bench()
+      await store.create(SESSION)
+      await store.put(SESSION, message('i1'))
+      const unsaid: unknown[] = [[], [{ type: 'text', text: '' }], 'a text', [{ type: 'audio' }]]
+      for (const content of unsaid as (readonly Part[])[]) {
+        const put = store.put(SESSION, { ...message('i2'), content } as NewInput)
+        await expect(put).rejects.toMatchObject({ code: 'content-invalid', data: { input: 'i2' } })
+        const edit = store.edit(SESSION, inputId('i1'), { content })
+        await expect(edit).rejects.toMatchObject({ code: 'content-invalid', data: { input: 'i1' } })
+      }
+      expect(await store.receipt(SESSION, inputId('i2'))).toBeNull()
+      expect(await store.pending(SESSION)).toMatchObject([{ ...message('i1'), version: 1 }])
     })
 
     it('the same id in two sessions is two inputs', async () => {
@@ -836,8 +852,10 @@ function exactness(bench: Open): void {
       const sessions = ODD.filter((text) => text !== '').map((text) => sessionId(text))
       for (const session of sessions) {
         const { fence } = await drive(store, session)
-        for (const id of ODD) expect(await store.put(session, message(id, 'note'))).toEqual({ kind: 'queued' })
-        expect((await store.pending(session)).map((input) => input.id)).toEqual(ODD)
+        for (const id of ODD)
+          expect(await store.put(session, message(id, 'note', `${id}.`))).toEqual({ kind: 'queued' })
+        const queue = await store.pending(session)
+        expect(queue).toMatchObject(ODD.map((id) => message(id, 'note', `${id}.`)))
         const reason = session
         const consume = ODD.map((id) => claim(id, 1, { kind: 'rejected', reason }))
         await store.append({ session, fence, tail: 0, events: [], consume })

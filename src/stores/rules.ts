@@ -1,7 +1,11 @@
 /** What every store holds to, whatever it stores in. */
 import { TurnstepError } from '../kernel/errors.ts'
+import type { InputId } from '../kernel/ids.ts'
 import type { Lane } from '../kernel/input.ts'
+import { isBlank, type Part } from '../kernel/message.ts'
+import { areParts } from '../runtime/borders.ts'
 import type { Append, QueueChanges, Store } from '../runtime/ports.ts'
+import { quoted } from '../util/text.ts'
 
 /** How a session is left. */
 export type ReleaseOptions = Parameters<Store['release']>[2]
@@ -51,6 +55,19 @@ export function assertSound(append: Append): void {
     const seen = `event ${event.type} has seq ${event.seq} and fence ${event.fence}`
     throw broken(append, `L1: ${seen} where seq ${seq} and fence ${append.fence} belong`)
   }
+}
+
+/**
+ * Throws `content-invalid` for the content of a message that could not enter: an event with it is refused (X8), by every runner that
+ * would claim it.
+ */
+export function assertEnterable(id: InputId, content: readonly Part[]): void {
+  if (areParts(content) && content.length > 0 && !content.some(isBlank)) return
+  throw new TurnstepError(
+    'content-invalid',
+    `input "${id}" has the content ${quoted(content)}; give a list of text and image parts, at least one, and none empty`,
+    { data: { input: id } },
+  )
 }
 
 function broken(append: Append, what: string): TurnstepError {

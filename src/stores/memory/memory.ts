@@ -4,7 +4,7 @@
  */
 import type { SessionId } from '../../kernel/ids.ts'
 import type { Acquired, Append, Appended, Clock, QueueMark, SessionRow, Store } from '../../runtime/ports.ts'
-import { assertSound, NO_QUEUE } from '../rules.ts'
+import { assertEnterable, assertSound, NO_QUEUE } from '../rules.ts'
 import type { ReleaseOptions } from '../rules.ts'
 import { Watchers } from '../watchers.ts'
 import { MemorySession } from './session.ts'
@@ -65,6 +65,7 @@ class MemoryStore implements Store {
   }
 
   async put(...[id, input, options = {}]: Parameters<Store['put']>) {
+    if (input.lane !== 'control') assertEnterable(input.id, input.content)
     const session = this.#sessions.get(id)
     if (session === undefined) return { kind: 'missing' } as const
     const posted = session.put(input, options.notBefore ?? -Infinity, this.now())
@@ -86,6 +87,7 @@ class MemoryStore implements Store {
   }
 
   async edit(...[id, input, change]: Parameters<Store['edit']>) {
+    if (change.content !== undefined) assertEnterable(input, change.content)
     return this.#change(id, (session) => session.edit(input, change))
   }
 

@@ -3,7 +3,7 @@ import { TurnstepError } from '../../kernel/errors.ts'
 import type { InputId, SessionId } from '../../kernel/ids.ts'
 import type { NewInput, PendingInput, ReceiptState } from '../../kernel/input.ts'
 import type { Changed, Posted, QueueChanges, QueueMark, Store } from '../../runtime/ports.ts'
-import { between, NO_QUEUE } from '../rules.ts'
+import { assertEnterable, between, NO_QUEUE } from '../rules.ts'
 import type { Wake } from '../rules.ts'
 import type { Database } from './database.ts'
 import type { SqlRow } from './driver.ts'
@@ -60,6 +60,7 @@ export class Inbox {
   }
 
   put(now: number, session: SessionId, input: NewInput, notBefore: number | null): Posted {
+    if (input.lane !== 'control') assertEnterable(input.id, input.content)
     const added = this.#db.run(
       `insert into inputs (sid, id, lane, body, at, tail, not_before, arrival, changed)
         select sid, ?, ?, ?, ?, tail, ?, arrivals + 1, stamp + 1 from sessions where session = ? on conflict do nothing`,
@@ -103,6 +104,7 @@ export class Inbox {
   }
 
   edit(now: number, session: SessionId, id: InputId, change: InputChange): Changed {
+    if (change.content !== undefined) assertEnterable(id, change.content)
     return this.#alter(now, session, id, ({ sid, stamp }, input) => {
       const body = bodyOf(input)
       if (body.lane === 'control') return { kind: 'missing' }
