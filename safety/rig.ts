@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Chance } from '../src/testing/sim/chance.ts'
+import { inLanes } from '../src/util/lanes.ts'
 import type { Options } from './options.ts'
 import type { Ledger } from './outside.ts'
 import { Talker } from './process.ts'
@@ -126,19 +127,15 @@ export class Rig {
   /** Runs so many sessions, as many at a time as the options say; results in order. One that breaks leaves the others alone. */
   async inLanes<Task, Result>(tasks: readonly Task[], run: (task: Task) => Promise<Result>): Promise<Result[]> {
     const results: (readonly [Result] | undefined)[] = []
-    let next = 0
     let done = 0
-    const lane = async (): Promise<void> => {
-      for (let at = next++; at < tasks.length; at = next++) {
-        try {
-          results[at] = [await run(tasks[at]!)]
-        } catch (error) {
-          this.broken.push(`${JSON.stringify(tasks[at])}: ${(error as Error).message}`)
-        }
-        this.#progress(`${++done} of ${tasks.length}`)
+    await inLanes([...tasks.entries()], this.options.jobs, async ([at, task]) => {
+      try {
+        results[at] = [await run(task)]
+      } catch (error) {
+        this.broken.push(`${JSON.stringify(task)}: ${(error as Error).message}`)
       }
-    }
-    await Promise.all(Array.from({ length: this.options.jobs }, lane))
+      this.#progress(`${++done} of ${tasks.length}`)
+    })
     return results.flatMap((result) => result ?? [])
   }
 

@@ -1,8 +1,9 @@
 /** From flags, environment and config file, in this order, to what a command works with. */
 import { existsSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
-import { ensureFolder, ensureHome, pathsOf, type Paths } from '../host/paths.ts'
+import { resolve } from 'node:path'
+import { pathsOf, type Paths } from '../host/paths.ts'
 import type { ProjectConfig } from '../presets/config.ts'
+import { ensureHome } from '../presets/home.ts'
 import type { Store } from '../runtime/ports.ts'
 import { memoryStore } from '../stores/memory/index.ts'
 import { sqliteStore } from '../stores/sqlite/index.ts'
@@ -60,6 +61,5 @@ export async function openStore(
   if (typeof store === 'object') return store
   if (store === 'memory' || (mustExist && !existsSync(store))) return memoryStore({ clock: io.clock })
   if (store === paths.sessions) ensureHome(paths)
-  else ensureFolder(dirname(store))
   return sqliteStore({ path: store, clock: io.clock, ids: io.ids })
 }

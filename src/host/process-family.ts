@@ -5,6 +5,7 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs'
 import { readFile, readdir, readlink } from 'node:fs/promises'
+import { pause } from '../runtime/pause.ts'
 import type { Clock } from '../runtime/ports.ts'
 import type { FoundProcess } from '../runtime/processes.ts'
 
@@ -70,7 +71,7 @@ async function signalUntilGone(
 ): Promise<readonly FoundProcess[]> {
   const told = new Set<number>()
   const until = clock.now() + ms
-  for (let pause = POLL_MIN_MS; ; pause = Math.min(pause * 2, POLL_MAX_MS)) {
+  for (let waitMs = POLL_MIN_MS; ; waitMs = Math.min(waitMs * 2, POLL_MAX_MS)) {
     const members = await findFamily(family)
     // One that was forked meanwhile is told as well; a polite signal is not repeated.
     const untold = members.filter(({ pid }) => signal === 'SIGKILL' || !told.has(pid))
@@ -78,7 +79,7 @@ async function signalUntilGone(
     for (const { pid } of untold) told.add(pid)
     const left = clock.now() < until ? members : await findFamily(family)
     if (left.length === 0 || clock.now() >= until) return left
-    await new Promise<void>((resolve) => clock.after(Math.min(pause, until - clock.now()), resolve))
+    await pause(clock, Math.min(waitMs, until - clock.now()))
   }
 }
 

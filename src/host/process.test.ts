@@ -3,6 +3,7 @@ import { getEventListeners } from 'node:events'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pause } from '../runtime/pause.ts'
 import type { ProcessRequest, ProcessResult } from '../runtime/processes.ts'
 import { FakeClock } from '../testing/fake-clock.ts'
 import { RESULT_LIMITS, sizeOf } from '../util/cut.ts'
@@ -118,7 +119,7 @@ describe('timeout and abort', () => {
     const { end, unreaped } = await result
     expect([end, unreaped]).toEqual([{ kind: 'aborted' }, []])
     expect(pids.filter(isAlive)).toEqual([])
-    await new Promise<void>((resolve) => nodeClock.after(1200, resolve))
+    await pause(nodeClock, 1200)
     expect(existsSync(marker)).toBe(false)
   })
 
@@ -127,7 +128,7 @@ describe('timeout and abort', () => {
     const { end, output } = await run(`echo working; (sleep 1; touch ${marker}) & wait`, { timeoutMs: 300 })
     expect(end).toEqual({ kind: 'timeout', afterMs: 300 })
     expect(output.text).toBe('working\n')
-    await new Promise<void>((resolve) => nodeClock.after(1200, resolve))
+    await pause(nodeClock, 1200)
     expect(existsSync(marker)).toBe(false)
   })
 
@@ -189,7 +190,7 @@ describe('timeout and abort', () => {
     const done = result.finally(() => (over = true))
     for (let tries = 0; !over && tries < 1000; tries++) {
       await clock.advance(10)
-      await new Promise<void>((resolve) => nodeClock.after(2, resolve))
+      await pause(nodeClock, 2)
     }
     expect((await done).end.kind).toBe('timeout')
     expect(clock.armed).toBe(0)

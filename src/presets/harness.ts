@@ -1,5 +1,5 @@
 /** The harness as most programs want it: SQLite in the working folder, the default loop, model strings, the machine's own clock. */
-import { ensureHome, ownerName, pathsOf } from '../host/paths.ts'
+import { ownerName, pathsOf } from '../host/paths.ts'
 import { nodeClock, nodeIds, nodeRandom } from '../host/node.ts'
 import { react } from '../plugins/react/react.ts'
 import type { AgentSpec } from '../runtime/define/agent.ts'
@@ -15,6 +15,7 @@ import {
 import type { Store } from '../runtime/ports.ts'
 import type { Session } from '../runtime/session.ts'
 import { memoryStore, resolveModel, sqliteStore } from './adapters.ts'
+import { ensureHome } from './home.ts'
 
 /**
  * What a harness is made of. Every port has a default: the machine's own clock, ids and randomness, the loop `react`, models by

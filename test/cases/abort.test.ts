@@ -3,9 +3,10 @@ import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import type { Model, ModelChunk } from '../../src/runtime/ports.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
+import { overStore } from '../../src/stores/over-store.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { deferred } from '../../src/util/deferred.ts'
-import { agentOf, eventsOf, heldTool, linesOf, overStore, soon, strictModel, toolOf, useBenches } from './bench.ts'
+import { agentOf, eventsOf, heldTool, linesOf, soon, strictModel, toolOf, useBenches } from './bench.ts'
 
 const bench = useBenches()
 

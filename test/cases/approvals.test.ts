@@ -6,6 +6,7 @@ import type { Session } from '../../src/runtime/session.ts'
 import { canonicalJson } from '../../src/util/json.ts'
 import type { Bench } from './bench.ts'
 import {
+  STALE,
   agentOf,
   eventsOf,
   linesOf,
@@ -90,7 +91,7 @@ describe('two questions in one reply', () => {
     await soon(async () => (await asks(session)).length === 2)
     await session.answer('t1s1c2', 'first')
     const again = await session.answer('t1s1c2', 'second')
-    expect(await again.settled).toEqual({ kind: 'rejected', reason: 'stale' })
+    expect(await again.settled).toEqual(STALE)
     await session.answer('t1s1c3', 'third')
     await session.settled()
     expect(resultsOf(model.requests[1]!.messages)).toMatchObject({ t1s1c2: 'first', t1s1c3: 'third' })
@@ -140,10 +141,7 @@ describe('approvals', () => {
     await session.send('go')
     await session.settled()
     const wrong = (await eventsOf(session, 'call.approval-asked'))[1]!.argsHash
-    expect(await (await session.approve('t1s1c1', { argsHash: wrong })).settled).toEqual({
-      kind: 'rejected',
-      reason: 'stale',
-    })
+    expect(await (await session.approve('t1s1c1', { argsHash: wrong })).settled).toEqual(STALE)
     expect(await asks(session)).toEqual(['t1s1c1', 't1s1c2'])
     expect(runs).toEqual([])
   })
@@ -215,12 +213,15 @@ describe('approvals', () => {
 
 describe('what a question and its answer are bound to', () => {
   const asking = { effect: 'write', approval: () => 'may it?', guard: 'off' } as const
+  /** Saves once in every turn. */
+  const savingModel = () =>
+    strictModel(({ messages }) => ({
+      emit: messages.at(-1)!.role === 'user' ? [{ call: { name: 'save' } }] : [{ text: 'done' }],
+    }))
 
   it('A2, case 086: an "always" of one session answers nothing in another', async () => {
     const one = bench()
-    const model = strictModel(({ messages }) => ({
-      emit: messages.at(-1)!.role === 'user' ? [{ call: { name: 'save' } }] : [{ text: 'done' }],
-    }))
+    const model = savingModel()
     const harness = one.harness()
     const spec = agentOf(model, { tools: [toolOf('save', () => 'saved', asking)] })
     const first = await harness.open(spec, { session: 'first' })
@@ -285,9 +286,7 @@ describe('what a question and its answer are bound to', () => {
 
   it('A1 A2: an "always" for the question of a tool leaves the one that a plugin asks', async () => {
     const one = bench()
-    const model = strictModel(({ messages }) => ({
-      emit: messages.at(-1)!.role === 'user' ? [{ call: { name: 'save' } }] : [{ text: 'done' }],
-    }))
+    const model = savingModel()
     const plugin = pluginOf('policy', { decideCall: () => ({ kind: 'ask', reason: 'at this hour?' }) })
     const tools = [toolOf('save', () => 'saved', asking)]
     const session = await one.harness().open(agentOf(model, { tools, plugins: [plugin] }))

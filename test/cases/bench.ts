@@ -17,11 +17,12 @@ import { tool } from '../../src/runtime/define/define-tool.ts'
 import type { HarnessOptions, HarnessPorts } from '../../src/runtime/session/harness.ts'
 import { Harness } from '../../src/runtime/session/harness.ts'
 import type { Hooks, Plugin } from '../../src/runtime/define/plugin.ts'
-import type { Clock, Ids, Model, ModelChunk, ModelRequest, Store } from '../../src/runtime/ports.ts'
+import type { Ids, Model, ModelChunk, ModelRequest, Store } from '../../src/runtime/ports.ts'
 import type { SessionHandle } from '../../src/runtime/session.ts'
 import type { SyncPoint, SyncPoints } from '../../src/runtime/sync-points.ts'
 import type { Args, Tool, ToolContext, ToolDefinition, ToolResult } from '../../src/runtime/define/tool.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
+import { overStore } from '../../src/stores/over-store.ts'
 import { drainMicrotasks, FakeClock } from '../../src/testing/fake-clock.ts'
 import { deferred } from '../../src/util/deferred.ts'
 
@@ -123,16 +124,6 @@ function countingIds(prefix: string): Ids {
 /** The same store, which outlives the harness that was given it. */
 export function unclosed(store: Store): Store {
   return overStore(store, { close: async () => {} })
-}
-
-/** A store with some of its verbs replaced. */
-export function overStore(store: Store, over: Partial<Store>): Store {
-  return new Proxy(store, {
-    get(target, key) {
-      const own = over[key as keyof Store] ?? target[key as keyof Store]
-      return typeof own === 'function' ? own.bind(target) : own
-    },
-  })
 }
 
 // ── agents ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -289,6 +280,9 @@ export async function outcomesOf(session: SessionHandle): Promise<Record<string,
   return ends
 }
 
+/** What becomes of an answer to a question that is no longer asked, or was another one. */
+export const STALE = { kind: 'rejected', reason: 'stale' } as const
+
 /** Runs `at` when `point` is reached the `nth` time; once. */
 export function syncAt(point: SyncPoint, at: () => void | Promise<void>, nth = 1): SyncPoints {
   let seen = 0
@@ -296,14 +290,5 @@ export function syncAt(point: SyncPoint, at: () => void | Promise<void>, nth = 1
     async reach(reached) {
       if (reached === point && ++seen === nth) await at()
     },
-  }
-}
-
-/** The clock of tests that look at processes and files: real time, in a bounded poll. */
-export async function poll(clock: Clock, holds: () => boolean, limitMs = 10_000): Promise<void> {
-  const until = clock.now() + limitMs
-  while (!holds()) {
-    if (clock.now() > until) throw new Error(`what was waited for did not come within ${limitMs} ms`)
-    await new Promise<void>((resolve) => clock.after(10, resolve))
   }
 }

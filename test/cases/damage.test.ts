@@ -10,21 +10,12 @@ import type { Session, SessionHandle } from '../../src/runtime/session.ts'
 import { Follower } from '../../src/runtime/session/follow.ts'
 import { LiveBus } from '../../src/runtime/session/live.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
+import { overStore } from '../../src/stores/over-store.ts'
 import type { SqliteBench } from '../../src/stores/sqlite/bench.case.ts'
 import { sqliteBench } from '../../src/stores/sqlite/bench.case.ts'
 import { FakeClock } from '../../src/testing/fake-clock.ts'
 import { AbortScope } from '../../src/util/signal.ts'
-import {
-  agentOf,
-  eventsOf,
-  linesOf,
-  outcomesOf,
-  overStore,
-  strictModel,
-  toolOf,
-  unclosed,
-  useBenches,
-} from './bench.ts'
+import { agentOf, eventsOf, linesOf, outcomesOf, strictModel, toolOf, unclosed, useBenches } from './bench.ts'
 
 const bench = useBenches()
 const answers: Script = (request) => ({ emit: [{ text: `answer after ${request.messages.length}` }] })

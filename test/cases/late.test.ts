@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Script, ScriptStep } from '../../src/models/scripted/index.ts'
 import type { ToolParts } from './bench.ts'
 import {
+  STALE,
   agentOf,
   eventsOf,
   heldTool,
@@ -101,10 +102,7 @@ describe('a call that was closed before its body came back', () => {
     const { model, turn, body, session } = await open([call('slow'), text('done'), text('I see')])
     await turn.outcome
     expect(await (await session.answer('t1s1c1', 'it worked')).settled).toMatchObject({ kind: 'entered' })
-    expect(await (await session.answer('t1s1c1', 'it worked, really')).settled).toEqual({
-      kind: 'rejected',
-      reason: 'stale',
-    })
+    expect(await (await session.answer('t1s1c1', 'it worked, really')).settled).toEqual(STALE)
     await (
       await session.send('and now?')
     ).outcome
@@ -132,7 +130,7 @@ describe('an approval that comes too late', () => {
     })
     await one.run(async () => (await session.status()).kind === 'idle', 1_000)
     expect(await turn.outcome).toMatchObject({ kind: 'completed' })
-    expect(await (await session.approve('t1s1c1')).settled).toEqual({ kind: 'rejected', reason: 'stale' })
+    expect(await (await session.approve('t1s1c1')).settled).toEqual(STALE)
     expect(ran).toBe(0)
     expect(await eventsOf(session, 'call.ended')).toMatchObject([{ outcome: { kind: 'denied', by: 'expired' } }])
     expect(resultsOf(model.requests[1]!.messages)['t1s1c1']).toMatch(/nobody answered in time/)
@@ -140,7 +138,8 @@ describe('an approval that comes too late', () => {
 })
 
 describe('a straggler', () => {
-  it('C6, case 060: it holds what it touches, beyond its turn and its lease, up to a bound; then the next call starts', async () => {
+  /** Its turn was aborted while it ran; the next turn waits to run `after`. */
+  async function leaveBehind() {
     const one = bench()
     const deaf = heldTool('deaf', { effect: 'write' })
     const after = heldTool('after', { effect: 'write' })
@@ -151,37 +150,32 @@ describe('a straggler', () => {
     await session.abort()
     expect(await one.settle(first.outcome)).toMatchObject({ kind: 'aborted' })
     await session.settled()
-
-    const second = await session.send('next')
+    const turn = await session.send('next')
     await soon(() => model.requests.length === 2)
+    return { one, session, body, after, turn }
+  }
+
+  it('C6, case 060: it holds what it touches, beyond its turn and its lease, up to a bound; then the next call starts', async () => {
+    const { one, session, body, after, turn } = await leaveBehind()
     await one.clock.advance(30_000)
     expect(after.starts).toHaveLength(0)
     await one.clock.advance(30_000)
     const running = await after.started()
     running.end('ok')
-    expect(await second.outcome).toMatchObject({ kind: 'completed' })
+    expect(await turn.outcome).toMatchObject({ kind: 'completed' })
     expect(await outcomesOf(session)).toEqual({ t1s1c1: 'unknown', t2s1c1: 'ok' })
     body.end('too late')
     await soon(async () => (await eventsOf(session, 'call.ended-late')).length === 1)
   })
 
   it('C6, case 060: when it ends, what it held is free at once', async () => {
-    const one = bench()
-    const deaf = heldTool('deaf', { effect: 'write' })
-    const after = heldTool('after', { effect: 'write' })
-    const model = strictModel([call('deaf'), call('after'), text('done')])
-    const session = await one.harness().open(agentOf(model, { tools: [deaf.tool, after.tool] }))
-    const first = await session.send('go')
-    const body = await deaf.started()
-    await session.abort()
-    await one.settle(first.outcome)
-    const second = await session.send('next')
-    await soon(() => model.requests.length === 2)
+    const { one, body, after, turn } = await leaveBehind()
     const before = one.clock.now()
+    expect(after.starts).toHaveLength(0)
     body.end('there')
     const running = await after.started()
     expect(one.clock.now()).toBe(before)
     running.end('ok')
-    expect(await second.outcome).toMatchObject({ kind: 'completed' })
+    expect(await turn.outcome).toMatchObject({ kind: 'completed' })
   })
 })

@@ -9,7 +9,9 @@ import { createHarness } from '../../src/presets/harness.ts'
 import type { Session } from '../../src/runtime/session.ts'
 import { shellTool } from '../../src/tools/shell/index.ts'
 import { Workspace } from '../../src/tools/workspace.ts'
-import { agentOf, eventsOf, outcomesOf, poll, resultsOf, strictModel } from './bench.ts'
+import { pause } from '../../src/runtime/pause.ts'
+import { eventually } from '../kit/eventually.ts'
+import { agentOf, eventsOf, outcomesOf, resultsOf, strictModel } from './bench.ts'
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -56,15 +58,14 @@ describe('programs of a call that is stopped', () => {
     const pid = pidIn(file('pid'))!
     await session.settled()
     expect(isAlive(pid)).toBe(false)
-    const later = nodeClock.now() + 700
-    await poll(nodeClock, () => nodeClock.now() > later)
+    await pause(nodeClock, 700)
     expect(existsSync(file('marker'))).toBe(false)
   }
 
   it('case 017: an abort ends the whole group before the turn settles, and this process lives on', async () => {
     const { session, file } = await shell(lasting)
     const turn = await session.send('go')
-    await poll(nodeClock, () => pidIn(file('pid')) !== null)
+    await eventually(() => pidIn(file('pid')) !== null)
     await session.abort()
     expect(await turn.outcome).toMatchObject({ kind: 'aborted' })
     await proveGone(session, file)
@@ -81,7 +82,7 @@ describe('programs of a call that is stopped', () => {
   it('case 017: and so does closing the harness in the middle of it', async () => {
     const { session, file } = await shell(`${lasting}; sleep 30`, {})
     await session.send('go')
-    await poll(nodeClock, () => pidIn(file('pid')) !== null)
+    await eventually(() => pidIn(file('pid')) !== null)
     const pid = pidIn(file('pid'))!
     const close = closing.pop()!
     await session.abort({ graceMs: 100 })

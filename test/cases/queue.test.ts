@@ -2,11 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { textOf } from '../../src/kernel/message.ts'
 import type { PendingPolicy } from '../../src/kernel/input.ts'
-import type { ModelRequest, Store } from '../../src/runtime/ports.ts'
+import type { ModelRequest } from '../../src/runtime/ports.ts'
 import type { Script } from '../../src/models/scripted/index.ts'
 import type { Session } from '../../src/runtime/session.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
 import { drainMicrotasks, FakeClock } from '../../src/testing/fake-clock.ts'
+import { layerOver, type Verb } from '../../src/testing/sim/store-layer.ts'
 import {
   agentOf,
   eventsOf,
@@ -61,6 +62,16 @@ describe('a steer at any instant of a turn', () => {
     }
   })
 
+  const AROUND: ReadonlySet<Verb> = new Set<Verb>([
+    'append',
+    'pending',
+    'release',
+    'acquire',
+    'due',
+    'readSnapshot',
+    'writePartial',
+  ])
+
   interface Injection {
     readonly at: number
     readonly side: 'before' | 'after'
@@ -79,8 +90,8 @@ describe('a steer at any instant of a turn', () => {
       posted = true
       await session!.steer('rather left')
     }
-    const store = aroundVerbs(inner, async (run) => {
-      if (!counting || session === null) return run()
+    const store = layerOver(inner, async (verb, _args, run) => {
+      if (!counting || session === null || !AROUND.has(verb)) return run()
       const nth = ++verbs
       if (injection?.at === nth && injection.side === 'before') await post()
       const answer = await run()
@@ -99,18 +110,6 @@ describe('a steer at any instant of a turn', () => {
     await session.settled()
     expect((await session.status()).kind).toBe('idle')
     return { requests: model.requests, refusals: model.refusals, session, posted, verbs, close: () => session!.close() }
-  }
-
-  function aroundVerbs(store: Store, around: <T>(run: () => Promise<T>) => Promise<T>): Store {
-    const verbs = new Set(['append', 'pending', 'release', 'acquire', 'due', 'readSnapshot', 'writePartial'])
-    return new Proxy(store, {
-      get(target, key) {
-        const own: unknown = target[key as keyof Store]
-        if (typeof own !== 'function') return own
-        const call = own.bind(target) as (...args: unknown[]) => Promise<unknown>
-        return verbs.has(String(key)) ? (...args: unknown[]) => around(() => call(...args)) : call
-      },
-    })
   }
 })
 

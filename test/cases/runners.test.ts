@@ -11,8 +11,10 @@ import { Harness } from '../../src/runtime/session/harness.ts'
 import type { Model, Store } from '../../src/runtime/ports.ts'
 import type { Session } from '../../src/runtime/session.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
+import { overStore } from '../../src/stores/over-store.ts'
 import { sqliteStore } from '../../src/stores/sqlite/index.ts'
 import { drainMicrotasks, FakeClock } from '../../src/testing/fake-clock.ts'
+import { layerOver } from '../../src/testing/sim/store-layer.ts'
 import { deferred } from '../../src/util/deferred.ts'
 import {
   agentOf,
@@ -20,7 +22,6 @@ import {
   heldTool,
   linesOf,
   outcomesOf,
-  overStore,
   resultsOf,
   soon,
   strictModel,
@@ -299,15 +300,7 @@ describe('a lease that cannot be renewed', () => {
 
   /** A store of which nothing is heard any more, once `isDown`. */
   function failing(inner: Store, isDown: () => boolean, answer: () => Promise<never>): Store {
-    const local = new Set<PropertyKey>(['now', 'watch', 'name', 'close'])
-    return new Proxy(inner, {
-      get(target, key) {
-        const own: unknown = target[key as keyof Store]
-        if (typeof own !== 'function') return own
-        const call = own.bind(target) as (...args: unknown[]) => unknown
-        return local.has(key) ? call : (...args: unknown[]) => (isDown() ? answer() : call(...args))
-      },
-    })
+    return layerOver(inner, (_verb, _args, run) => (isDown() ? answer() : run()))
   }
 
   it.each([

@@ -6,8 +6,9 @@ import type { Message } from '../../src/kernel/message.ts'
 import { Messages } from '../../src/kernel/message.ts'
 import type { Append, ModelRequest } from '../../src/runtime/ports.ts'
 import { memoryStore } from '../../src/stores/memory/index.ts'
+import { overStore } from '../../src/stores/over-store.ts'
 import { drainMicrotasks, FakeClock } from '../../src/testing/fake-clock.ts'
-import { agentOf, heldTool, overStore, soon, strictModel, toolOf, useBenches } from './bench.ts'
+import { agentOf, heldTool, soon, strictModel, toolOf, useBenches } from './bench.ts'
 
 const bench = useBenches()
 

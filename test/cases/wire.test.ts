@@ -1,6 +1,5 @@
 /** Cases over a real wire: a chat endpoint on this machine that refuses whatever strict ones refuse. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { nodeClock } from '../../src/host/node.ts'
 import type { DialectName } from '../../src/models/chat/dialects.ts'
 import { chatModel } from '../../src/models/chat/index.ts'
 import type { ChatServer, WireStep } from '../../src/models/chat/server.case.ts'
@@ -9,7 +8,9 @@ import type { StrictRules, Wire } from '../../src/models/chat/strict.case.ts'
 import type { Model } from '../../src/runtime/ports.ts'
 import type { SqliteBench } from '../../src/stores/sqlite/bench.case.ts'
 import { sqliteBench } from '../../src/stores/sqlite/bench.case.ts'
-import { agentOf, eventsOf, heldTool, linesOf, poll, toolOf, unclosed, useBenches } from './bench.ts'
+import { FakeClock } from '../../src/testing/fake-clock.ts'
+import { eventually } from '../kit/eventually.ts'
+import { agentOf, eventsOf, heldTool, linesOf, toolOf, unclosed, useBenches } from './bench.ts'
 
 const bench = useBenches()
 const closing: (() => Promise<void>)[] = []
@@ -20,7 +21,11 @@ afterEach(async () => {
 interface Endpoint {
   readonly server: ChatServer
   readonly model: Model
+  /** The model's clock: it stands still, so that no limit ends before the test moves it, however slow the machine is. */
+  readonly clock: FakeClock
 }
+
+const IDLE_MS = 300
 
 async function endpoint(
   script: readonly WireStep[],
@@ -29,17 +34,17 @@ async function endpoint(
 ): Promise<Endpoint> {
   const server = await chatServer(script, rules)
   closing.push(() => server.close())
-  const limits = { idleTimeoutMs: 300, firstChunkTimeoutMs: 300 }
+  const clock = new FakeClock()
   const model = chatModel({
     provider: 'local',
     model: dialect,
     baseUrl: server.url,
     apiKey: 'k',
     dialect,
-    clock: nodeClock,
-    ...limits,
+    clock,
+    idleTimeoutMs: IDLE_MS,
   })
-  return { server, model }
+  return { server, model, clock }
 }
 
 async function file(): Promise<SqliteBench> {
@@ -63,7 +68,7 @@ describe('pairing on the wire', () => {
     const spec = agentOf(model, { tools: [slow.tool] })
     const session = await one.harness().open(spec, { session: 's' })
     const turn = await session.send('go')
-    await poll(nodeClock, () => slow.starts.length === 1)
+    await eventually(() => slow.starts.length === 1)
     await session.abort()
     expect(await one.settle(turn.outcome)).toMatchObject({ kind: 'aborted' })
     expect(await (await session.send('next')).outcome).toMatchObject({ kind: 'completed' })
@@ -226,12 +231,20 @@ describe('streams that break on the wire', () => {
   })
 
   it('case 019: a stream that says nothing is cut off by the idle limit', async () => {
-    const { model } = await endpoint([
+    const { model, clock } = await endpoint([
       { emit: [{ text: 'Hel' }], fault: { kind: 'stall' } },
       { emit: [{ text: 'back' }] },
     ])
     const session = await bench().harness().open(agentOf(model, once))
-    expect(await (await session.send('go')).outcome).toMatchObject({
+    const turn = await session.send('go')
+    let said = ''
+    for await (const piece of turn.text) {
+      said += piece
+      await eventually(() => clock.armed === 1)
+      await clock.advance(IDLE_MS)
+    }
+    expect(said).toBe('Hel')
+    expect(await turn.outcome).toMatchObject({
       kind: 'error',
       failure: { kind: 'idle-timeout', retry: true },
     })
@@ -243,12 +256,12 @@ describe('streams that break on the wire', () => {
     const one = bench()
     const session = await one.harness().open(agentOf(model, once))
     const turn = await session.send('go')
-    await poll(nodeClock, () => server.seen.length === 1)
+    await eventually(() => server.seen.length === 1)
     const before = one.clock.now()
     await session.abort()
     expect(await turn.outcome).toMatchObject({ kind: 'aborted' })
     expect(one.clock.now()).toBe(before)
-    await poll(nodeClock, () => server.hungUp() === 1)
+    await eventually(() => server.hungUp() === 1)
   })
 })
 

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL, fileURLToPath } from 'node:url'
 import { env, nodeClock } from '../../src/host/node.ts'
+import { pause } from '../../src/runtime/pause.ts'
 
 const DIST = fileURLToPath(new URL('../../dist', import.meta.url))
 const BIN = join(DIST, 'cli/bin.js')
@@ -71,7 +72,7 @@ export async function until(
   const last = nodeClock.now() + TIME_MAX_MS
   while (!isSo()) {
     if (nodeClock.now() > last || (isOver() && !isSo())) throw new Error(what())
-    await new Promise<void>((resolve) => nodeClock.after(10, resolve))
+    await pause(nodeClock, 10)
   }
 }
 

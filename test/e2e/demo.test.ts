@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nodeClock } from '../../src/host/node.ts'
+import { pause } from '../../src/runtime/pause.ts'
 
 const BIN = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist/cli/bin.js')
 const TIME_MAX_MS = 30_000
@@ -43,7 +44,7 @@ function startDemo(name: string, args: readonly string[]): Demo {
       const found = pattern.exec(out)
       if (found !== null) return found
       if (nodeClock.now() > last || child.exitCode !== null) throw new Error(`${pattern} was not said:\n${out}\n${err}`)
-      await new Promise<void>((resolve) => nodeClock.after(10, resolve))
+      await pause(nodeClock, 10)
     }
   }
   return { child, temp, ended, untilSaid }

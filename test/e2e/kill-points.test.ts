@@ -1,7 +1,8 @@
 /** `kill -9` at every sync point, at each of its occurrences, and then another process goes on. */
 import { beforeAll, describe, expect, it } from 'vitest'
+import { inLanes } from '../../src/util/lanes.ts'
 import { goOnHere, owedWrites, proveWhole, readLog } from './aftermath.ts'
-import { inTwoLanes, Scene, useScenes } from './processes.ts'
+import { LANES, Scene, useScenes } from './processes.ts'
 
 const scene = useScenes()
 const job = { scenario: 'turn', send: 'go', delayMs: 1 } as const
@@ -48,8 +49,9 @@ describe('C4, I2, W4: a process that is killed', () => {
       const times = reached[point] ?? 0
       expect(times).toBeGreaterThanOrEqual(least)
       let killed = 0
-      await inTwoLanes(
+      await inLanes(
         Array.from({ length: times }, (_, n) => n + 1),
+        LANES,
         async (nth) => {
           const one = scene()
           if (await killAt(one, point, nth)) killed++

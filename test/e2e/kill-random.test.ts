@@ -1,9 +1,11 @@
 /** `kill -9` at any moment, twice in the life of one turn, while somebody else steers it; then a third process finishes. */
 import { describe, expect, it } from 'vitest'
-import { env } from '../../src/host/node.ts'
+import { env, nodeClock } from '../../src/host/node.ts'
+import { pause } from '../../src/runtime/pause.ts'
+import { inLanes } from '../../src/util/lanes.ts'
 import { agentHere, eventsIn, goOnHere, harnessHere, owedWrites, proveWhole, readLog } from './aftermath.ts'
 import type { Scene, Worker } from './processes.ts'
-import { inTwoLanes, pause, SESSION, useScenes } from './processes.ts'
+import { LANES, SESSION, useScenes } from './processes.ts'
 
 const scene = useScenes()
 const job = { scenario: 'turn', send: 'go', delayMs: 3 } as const
@@ -41,7 +43,7 @@ describe('C4, I2, W4: a process that is killed at random', () => {
     }))
     let inside = 0
     let owing = 0
-    await inTwoLanes(turns, async ({ n, first, second, steerAfter }) => {
+    await inLanes(turns, LANES, async ({ n, first, second, steerAfter }) => {
       const one = scene()
       const owed = new Set<string>()
       const where = `turn ${n}, killed at ${JSON.stringify([first, second])}`
@@ -76,7 +78,7 @@ describe('C4, I2, W4: a process that is killed at random', () => {
     await worker.says('sent')
     const steering = steerAfter === null ? null : steerSoon(one, worker, steerAfter)
     await worker.until(() => worker.lines.filter((line) => line.what === 'effect').length >= effects || worker.isOver)
-    await pause(ms)
+    await pause(nodeClock, ms)
     await worker.kill()
     return (await steering) ?? false
   }
@@ -84,7 +86,7 @@ describe('C4, I2, W4: a process that is killed at random', () => {
   async function steerSoon(one: Scene, worker: Worker, ms: number): Promise<boolean> {
     await worker.until(() => worker.lines.some((line) => line.what === 'effect') || worker.isOver)
     if (worker.isOver) return false
-    await pause(ms)
+    await pause(nodeClock, ms)
     await steer(one)
     return true
   }

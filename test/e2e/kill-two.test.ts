@@ -1,9 +1,12 @@
 /** Two processes at one session: who drives, who may post, who takes over, and who waits. */
 import { describe, expect, it } from 'vitest'
+import { nodeClock } from '../../src/host/node.ts'
 import { sessionId } from '../../src/kernel/ids.ts'
 import { textOf } from '../../src/kernel/message.ts'
+import { pause } from '../../src/runtime/pause.ts'
+import { eventually } from '../kit/eventually.ts'
 import { agentHere, eventsIn, goOnHere, harnessHere, owedWrites, proveWhole, readLog, withStore } from './aftermath.ts'
-import { eventually, pause, SESSION, useScenes } from './processes.ts'
+import { SESSION, useScenes } from './processes.ts'
 
 const scene = useScenes()
 
@@ -106,7 +109,7 @@ describe('L4, W1: a session that another process drives', () => {
     const harness = await harnessHere(one)
     try {
       for (let n = 0; n < 3; n++) {
-        await pause(100)
+        await pause(nodeClock, 100)
         await expect(harness.open(await agentHere(one, 'held'), { session: SESSION })).rejects.toMatchObject({
           code: 'session-busy',
         })
@@ -152,7 +155,7 @@ describe('L4: a reader', () => {
       expect((await reader.context()).messages.length).toBeGreaterThan(0)
       await expect(reader.send('no')).rejects.toMatchObject({ code: 'session-readonly' })
       await expect(reader.queue.withdraw('x')).rejects.toMatchObject({ code: 'session-readonly' })
-      await pause(300)
+      await pause(nodeClock, 300)
     } finally {
       await harness.close()
     }

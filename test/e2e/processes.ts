@@ -42,6 +42,9 @@ const WORKER = fileURLToPath(new URL('fixtures/worker.mjs', import.meta.url))
 const DIST = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist', 'index.js')
 const LIMIT_MS = 15_000
 
+/** Scenes that are played at once: as many as there may be processors. */
+export const LANES = 2
+
 export const SESSION = 's'
 
 /** A folder with the database and the ledger of one scenario. */
@@ -173,23 +176,3 @@ export class Worker {
     await this.until(() => this.#over)
   }
 }
-
-/** Waits in real time, in a bounded poll. */
-export async function eventually(holds: () => boolean | Promise<boolean>, limitMs = LIMIT_MS): Promise<void> {
-  const until = nodeClock.now() + limitMs
-  while (!(await holds())) {
-    if (nodeClock.now() > until) throw new Error(`what was waited for did not come within ${limitMs} ms`)
-    await new Promise<void>((resolve) => nodeClock.after(20, resolve))
-  }
-}
-
-/** Runs the tasks two at a time, which is how many processors there may be. */
-export async function inTwoLanes<T>(tasks: readonly T[], run: (task: T) => Promise<void>): Promise<void> {
-  const left = [...tasks]
-  const lane = async (): Promise<void> => {
-    for (let task = left.shift(); task !== undefined; task = left.shift()) await run(task)
-  }
-  await Promise.all([lane(), lane()])
-}
-
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => nodeClock.after(ms, resolve))

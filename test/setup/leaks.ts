@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, expect } from 'vitest'
 import { nodeClock } from '../../src/host/node.ts'
+import { pause } from '../../src/runtime/pause.ts'
 import { drainMicrotasks } from '../../src/testing/fake-clock.ts'
 import type { Inventory } from './inventory.ts'
 import { leftBehind, takeInventory } from './inventory.ts'
@@ -24,7 +25,7 @@ beforeAll(() => {
 afterAll(async () => {
   const until = nodeClock.now() + PATIENCE_MS
   while (leftBehind(before, takeInventory()).length > 0 && nodeClock.now() < until) {
-    await new Promise<void>((resolve) => nodeClock.after(10, resolve))
+    await pause(nodeClock, 10)
     // A timer counts until its callback has returned, and this code runs inside that of the pause.
     await drainMicrotasks()
   }

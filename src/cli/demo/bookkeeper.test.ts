@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { nodeClock } from '../../host/node.ts'
 import { createHarness } from '../../presets/harness.ts'
 import type { TurnOutcome } from '../../kernel/outcome.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { Session } from '../../runtime/session.ts'
 import type { Locale } from '../../runtime/wording.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
@@ -35,7 +36,7 @@ async function firstTurn({ locale, steered }: { readonly locale: Locale; readonl
   void turn.outcome.then((end) => (outcome = end))
   // The files are real, so time stands still until the bank has the order; only its answer is waited for.
   for (let looks = 0; outcome === null && looks < 1_000; looks++) {
-    await new Promise<void>((resolve) => nodeClock.after(5, resolve))
+    await pause(nodeClock, 5)
     if (payments(desk).length > 0) await clock.advance(1_000)
   }
   await harness.close()

@@ -1,6 +1,7 @@
 /** The log as the narrator sees it: from outside, event by event, as they become durable. Reads only; drives nothing. */
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Event } from '../../kernel/events.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { Clock } from '../../runtime/ports.ts'
 import type { SessionHandle } from '../../runtime/session.ts'
 import { deferred } from '../../util/deferred.ts'
@@ -97,8 +98,4 @@ export class LogView {
 async function* eventsOf(session: SessionHandle): AsyncGenerator<Event, undefined> {
   for await (const seen of session.watch({ after: 0 })) if (seen.kind === 'event') yield seen.event
   return undefined
-}
-
-function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.after(ms, resolve))
 }

@@ -6,14 +6,16 @@ import { relative } from 'node:path'
 import { nodeClock, nodeIds } from '../../host/node.ts'
 import { sessionId } from '../../kernel/ids.ts'
 import { createHarness } from '../../presets/harness.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { Store } from '../../runtime/ports.ts'
 import type { Ask, Session, SessionHandle, SessionStatus } from '../../runtime/session.ts'
 import type { Harness } from '../../runtime/session/harness.ts'
+import { overStore } from '../../stores/over-store.ts'
 import { sqliteStore } from '../../stores/sqlite/index.ts'
 import { messageOf } from '../../util/text.ts'
 import { Bodies } from './bodies.ts'
 import { drivenIn } from './files.ts'
-import { countHandles, moreThan, pause, type Handles } from './handles.ts'
+import { countHandles, moreThan, type Handles } from './handles.ts'
 import { Hits } from './hits.ts'
 import { entriesOf, readJournal, type Journal } from './journal.ts'
 import { runPaths, SESSION, type Job } from './job.ts'
@@ -59,13 +61,7 @@ function tapped(store: Store, hits: Hits): Store {
     hits.pass('after-put')
     return posted
   }
-  return new Proxy(store, {
-    get(target, key) {
-      if (key === 'put') return put
-      const value = target[key as keyof Store] as unknown
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
-    },
-  })
+  return overStore(store, { put })
 }
 
 /** How long what the agent started may take to end, once nothing is left to do. */

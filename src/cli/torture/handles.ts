@@ -1,4 +1,5 @@
 /** What keeps a process alive, counted by Node's own names. */
+import { pause } from '../../runtime/pause.ts'
 import type { Clock } from '../../runtime/ports.ts'
 
 /** Sockets and files are left out: they close a little later by themselves. */
@@ -33,8 +34,4 @@ export function moreThan(
     const more = count - (before.get(handle) ?? 0)
     return more > 0 ? [{ handle, count: more }] : []
   })
-}
-
-export function pause(clock: Clock, ms: number): Promise<void> {
-  return new Promise((resolve) => clock.after(ms, resolve))
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { TurnstepError, type ErrorCode, ERRORS } from '../../kernel/errors.ts'
 import type { TortureComplaint, TortureResult } from '../../protocol/torture.ts'
 import type { Clock } from '../../runtime/ports.ts'
+import { inLanes } from '../../util/lanes.ts'
 import { compare, yardstick, type Yardstick } from './compare.ts'
 import { gather, type Evidence } from './evidence.ts'
 import { runPaths, type Settings } from './job.ts'
@@ -279,12 +280,4 @@ export function rowOf(moment: string): string {
   const [first = ''] = moment.split('+')
   const row = placeOf(first) === null ? kindOf(first) : first.split('/')[1]!
   return moment.includes('+') ? `${row}+` : row
-}
-
-async function inLanes<T>(tasks: readonly T[], lanes: number, run: (task: T) => Promise<void>): Promise<void> {
-  const left = [...tasks]
-  const lane = async (): Promise<void> => {
-    for (let task = left.shift(); task !== undefined; task = left.shift()) await run(task)
-  }
-  await Promise.all(Array.from({ length: Math.min(lanes, tasks.length) }, lane))
 }

@@ -5,6 +5,7 @@ import { sessionId } from '../../kernel/ids.ts'
 import { scriptedModel } from '../../models/scripted/index.ts'
 import { react } from '../../plugins/react/react.ts'
 import { memoryStore } from '../../stores/memory/index.ts'
+import { overStore } from '../../stores/over-store.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { agent } from '../define/agent.ts'
 import type { Plugin } from '../define/plugin.ts'
@@ -20,17 +21,13 @@ function counted(): { readonly store: Store; readonly clock: FakeClock; eventsRe
   const clock = new FakeClock()
   const inner = memoryStore({ clock })
   const seen = { clock, eventsRead: 0 }
-  const store = new Proxy(inner, {
-    get(target, name) {
-      if (name !== 'read') return (target[name as keyof Store] as () => unknown).bind?.(target) ?? target[name as never]
-      return async (...args: Parameters<Store['read']>) => {
-        const read = await inner.read(...args)
-        // What is followed from the tail on is news, not the log; one event alone says under which lease it was written.
-        if ((args[1]?.after ?? 0) === 0 && args[1]?.limit === undefined) seen.eventsRead += read.events.length
-        return read
-      }
-    },
-  })
+  const read: Store['read'] = async (...args) => {
+    const answer = await inner.read(...args)
+    // What is followed from the tail on is news, not the log; one event alone says under which lease it was written.
+    if ((args[1]?.after ?? 0) === 0 && args[1]?.limit === undefined) seen.eventsRead += answer.events.length
+    return answer
+  }
+  const store = overStore(inner, { read })
   return Object.assign(seen, { store })
 }
 

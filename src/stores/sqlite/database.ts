@@ -5,9 +5,9 @@
 import { dirname } from 'node:path'
 import { isTurnstepError, TurnstepError } from '../../kernel/errors.ts'
 import { messageOf } from '../../util/text.ts'
+import { makeFolder } from '../folder.ts'
 import { RESULT, resultCode } from './driver.ts'
 import type { Connection, Driver, RawRow, SqlRow, SqlValue, Statement } from './driver.ts'
-import { makeFolder } from './folder.ts'
 
 export class Database {
   readonly path: string

@@ -9,9 +9,9 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { TurnstepError } from '../../kernel/errors.ts'
 import type { Ids } from '../../runtime/ports.ts'
+import { makeFolder } from '../folder.ts'
 import { RESULT, resultCode } from './driver.ts'
 import type { Connection, Driver } from './driver.ts'
-import { makeFolder } from './folder.ts'
 
 export class Presence {
   // Only `exec` is used on lock files: libsql closes a file that has had a prepared statement when that was collected, not before.

@@ -3,9 +3,11 @@ import type { ChildProcess } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { eventually } from '../../../test/kit/eventually.ts'
 import { nodeClock, nodeIds } from '../../host/node.ts'
 import type { Event } from '../../kernel/events.ts'
 import { inputId } from '../../kernel/ids.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { Store } from '../../runtime/ports.ts'
 import { drive, LEASE, message, SESSION, write } from '../contract.case.ts'
 import { sqliteBench } from './bench.case.ts'
@@ -31,16 +33,9 @@ interface Worker {
   readonly ended: Promise<number | null>
 }
 
-const later = (ms: number): Promise<void> => new Promise((resolve) => void nodeClock.after(ms, resolve))
-
 /** Waits until it is so; at most half a minute. */
-async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = nodeClock.now() + 30_000
-  while (!(await isSo())) {
-    if (nodeClock.now() > deadline) throw new Error(`waited for 30 s: ${what}`)
-    await later(5)
-  }
-}
+const until = (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> =>
+  eventually(isSo, { limitMs: 30_000, what })
 
 /** The log has no gap, each lease wrote from one process only, later leases after earlier ones. Answers who wrote, and what. */
 async function proveLog(store: Store): Promise<{ entered: readonly string[]; writers: ReadonlySet<string> }> {
@@ -162,7 +157,7 @@ describe('several processes on one file', { timeout: 60_000 }, () => {
     const { store, path } = await open()
     const worker = await startHolder(path)
     worker.process.kill('SIGSTOP')
-    await later(100)
+    await pause(nodeClock, 100)
     expect(await store.acquire(SESSION, LEASE)).toMatchObject({ kind: 'busy' })
     expect(await store.due()).toEqual([])
     expect(await store.put(SESSION, message('i1'))).toEqual({ kind: 'queued' })

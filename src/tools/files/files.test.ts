@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeClock } from '../../host/node.ts'
 import { runProcess } from '../../host/process.ts'
 import type { Tool } from '../../runtime/define/tool.ts'
+import { pause } from '../../runtime/pause.ts'
 import { RESULT_LIMITS, sizeOf } from '../../util/cut.ts'
 import { quickHash } from '../../util/hash.ts'
 import { call, context, scratchFolder } from '../call.case.ts'
@@ -215,7 +216,7 @@ describe('write_file', () => {
       while (!over) {
         const text = get('swap.txt')
         seen.add(`${text[0]}${text.length}`)
-        await new Promise<void>((resolve) => nodeClock.after(0, resolve))
+        await pause(nodeClock, 0)
       }
     })()
     for (let index = 0; index < 30; index++) await call(write, { path: 'swap.txt', content: texts[index % 2]! })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeClock } from '../../host/node.ts'
 import { runProcess } from '../../host/process.ts'
 import type { Tool } from '../../runtime/define/tool.ts'
+import { pause } from '../../runtime/pause.ts'
 import { FakeClock } from '../../testing/fake-clock.ts'
 import { RESULT_LIMITS, sizeOf } from '../../util/cut.ts'
 import { call, context, scratchFolder } from '../call.case.ts'
@@ -141,8 +142,7 @@ describe('grep, reading files itself', () => {
     put('bad/evil.txt', `${'a'.repeat(60)}!\n`)
     const clock = new FakeClock()
     const answer = call(grepTool(workspace), { pattern: '^(a+)+$', path: 'bad' }, { clock })
-    for (let tries = 0; clock.armed === 0 && tries < 2000; tries++)
-      await new Promise<void>((resolve) => nodeClock.after(2, resolve))
+    for (let tries = 0; clock.armed === 0 && tries < 2000; tries++) await pause(nodeClock, 2)
     await clock.advance(3000)
     expect(await answer).toMatchObject({ code: 'too-slow', text: expect.stringContaining('bad/evil.txt') })
     expect(clock.armed).toBe(0)
@@ -152,8 +152,7 @@ describe('grep, reading files itself', () => {
     const clock = new FakeClock()
     const controller = new AbortController()
     const answer = call(grepTool(workspace), { pattern: '^(a+)+$', path: 'bad' }, { clock, signal: controller.signal })
-    for (let tries = 0; clock.armed === 0 && tries < 2000; tries++)
-      await new Promise<void>((resolve) => nodeClock.after(2, resolve))
+    for (let tries = 0; clock.armed === 0 && tries < 2000; tries++) await pause(nodeClock, 2)
     controller.abort()
     expect((await answer).code).toBe('aborted')
     expect(clock.armed).toBe(0)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeClock } from '../../host/node.ts'
 import { runProcess } from '../../host/process.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { RunProcess } from '../../runtime/processes.ts'
 import { cutText, RESULT_LIMITS } from '../../util/cut.ts'
 import { deferred } from '../../util/deferred.ts'
@@ -23,7 +24,6 @@ beforeAll(() => {
 afterAll(() => scratch.remove())
 
 const shell = (options: Partial<ShellOptions> = {}) => shellTool(workspace, { runProcess, ...options })
-const pause = (ms: number): Promise<void> => new Promise((resolve) => nodeClock.after(ms, resolve))
 
 describe('shell', () => {
   it('gives output and exit code; a failing command is a result', async () => {
@@ -103,7 +103,7 @@ describe('shell', () => {
     await running.promise
     controller.abort()
     expect(await answer).toMatchObject({ code: 'aborted', text: 'on\n' })
-    await pause(1200)
+    await pause(nodeClock, 1200)
     expect(existsSync(join(scratch.path, 'marker'))).toBe(false)
   })
 
