@@ -5,10 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
-import { nodeClock } from '../../src/host/node.ts'
+import { deskAt, layOut, SESSION } from '../../src/cli/demo/desk.ts'
+import { nodeClock, nodeIds } from '../../src/host/node.ts'
+import { inputId, sessionId } from '../../src/kernel/ids.ts'
+import { textPart } from '../../src/kernel/message.ts'
+import { sqliteStore } from '../../src/stores/sqlite/index.ts'
+import { eventually } from '../kit/eventually.ts'
 import { pause } from '../../src/runtime/pause.ts'
 
-const BIN = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist/cli/bin.js')
+const DIST = join(fileURLToPath(new URL('../..', import.meta.url)), 'dist/cli')
+const BIN = join(DIST, 'bin.js')
 const TIME_MAX_MS = 30_000
 
 const root = mkdtempSync(join(tmpdir(), 'turnstep-e2e-demo-'))
@@ -143,6 +149,36 @@ describe('turnstep demo', () => {
       expect(code).toBe(130)
       expect(isThere(Number(pid))).toBe(false)
       expect(readdirSync(demo.temp)).toEqual([])
+    },
+    TIME_MAX_MS,
+  )
+
+  it(
+    'its worker hears that it may go on, also if that is said before it holds',
+    async () => {
+      const desk = deskAt(join(root, 'early'), 'en')
+      layOut(desk)
+      const seeded = await sqliteStore({ path: desk.store, clock: nodeClock, ids: nodeIds })
+      await seeded.create(sessionId(SESSION))
+      await seeded.put(sessionId(SESSION), {
+        id: inputId('i1'),
+        lane: 'followup',
+        origin: { kind: 'user' },
+        content: [textPart(desk.scene.request)],
+      })
+      // The file that it takes itself for: in a bundle that is another than the one that is imported.
+      const { WORKER } = (await import(join(DIST, 'demo/worker.js'))) as { readonly WORKER: string }
+      const worker = spawn(process.execPath, [WORKER, desk.root, 'en', 'hold'], { stdio: ['pipe', 'ignore', 'ignore'] })
+      worker.stdin!.write('go on\n')
+      const ends = async (): Promise<number> => {
+        const { events } = await seeded.read(sessionId(SESSION))
+        return events.filter((event) => event.type === 'call.ended').length
+      }
+      // `list_files`, and the call at whose end it holds.
+      await eventually(async () => (await ends()) >= 2).catch(() => {})
+      worker.kill('SIGKILL')
+      expect(await ends()).toBeGreaterThanOrEqual(2)
+      await seeded.close()
     },
     TIME_MAX_MS,
   )

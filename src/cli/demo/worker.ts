@@ -41,10 +41,11 @@ function complain(error: Error): void {
 
 function holdOnce(): SyncPoints {
   let bodies = 0
+  // Heard from the start: whoever steers may be done before the body is, and a line that nobody listens for is lost.
+  const told = new Promise<void>((resolve) => process.stdin.once('data', () => resolve()))
   return {
     async reach(point) {
-      if (point !== 'after-body' || ++bodies !== HELD_BODY) return
-      await new Promise((resolve) => process.stdin.once('data', resolve))
+      if (point === 'after-body' && ++bodies === HELD_BODY) await told
     },
   }
 }
